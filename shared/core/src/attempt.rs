@@ -1,0 +1,226 @@
+//! One attempt of a delivery: the request that is built, and what follows from its outcome.
+
+use std::sync::{Arc, Mutex};
+
+use http::HeaderMap;
+use http::header::{HeaderName, HeaderValue};
+use rand::Rng;
+
+use crate::address::Address;
+use crate::configuration::Configuration;
+use crate::delivery::{
+    AttemptRecord, DeathReason, DeliveryKey, Next, Outcome, Unanswered, Verdict,
+};
+use crate::endpoint::Settings;
+use crate::event::Event;
+use crate::forward::{self, Signed};
+use crate::ports::{Outgoing, Transport};
+use crate::retry::RetryRule;
+use crate::scheme::standard_webhooks;
+use crate::scheme::{Draft, Key};
+use crate::time::{Clock, Timestamp};
+
+/// An attempt that may be made now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Which delivery.
+    pub key: DeliveryKey,
+    /// What is delivered.
+    pub event: Arc<Event>,
+    /// The attempt's number, from 1, running on over redrives.
+    pub number: u32,
+    /// Its number within the round that a first queueing or a redrive began, from 1.
+    pub in_round: u32,
+}
+
+/// What an attempt came to, ready to be recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Performed {
+    /// What is kept of it.
+    pub record: AttemptRecord,
+    /// What follows.
+    pub next: Next,
+}
+
+/// Where an attempt goes and by what rules.
+struct Target<'a> {
+    address: &'a Address,
+    headers: Option<&'a HeaderMap>,
+    keys: Vec<Key>,
+    rule: &'a RetryRule,
+    time_limit: std::time::Duration,
+}
+
+/// Makes attempts: all that it needs, made once.
+pub struct Performer<T> {
+    configuration: Arc<Configuration>,
+    transport: T,
+    clock: Arc<dyn Clock>,
+    rng: Mutex<Box<dyn Rng + Send>>,
+}
+
+impl<T: Transport> Performer<T> {
+    /// A performer of attempts; `rng` draws the pauses.
+    pub fn new(
+        configuration: Arc<Configuration>,
+        transport: T,
+        clock: Arc<dyn Clock>,
+        rng: Box<dyn Rng + Send>,
+    ) -> Self {
+        Self {
+            configuration,
+            transport,
+            clock,
+            rng: Mutex::new(rng),
+        }
+    }
+
+    /// Why nothing can be sent to where `key` leads, if so: the delivery is to be buried instead.
+    pub fn missing(&self, key: &DeliveryKey, settings: &Settings) -> Option<DeathReason> {
+        missing(&self.configuration, &key.destination, settings)
+    }
+
+    /// Makes the attempt. `Err` when there is nowhere to send it to: nothing was sent.
+    pub async fn perform(
+        &self,
+        attempt: &Attempt,
+        settings: &Settings,
+    ) -> Result<Performed, DeathReason> {
+        let started = self.clock.now();
+        let ticks = self.clock.ticks();
+        let target = target(&self.configuration, attempt, settings, started)?;
+        let outcome = match request(attempt, &target, started) {
+            Some(request) => self.transport.post(request).await,
+            None => Outcome::Unanswered(Unanswered::Unbuildable),
+        };
+        let took = self.clock.ticks().saturating_sub(ticks);
+        let record = AttemptRecord::new(attempt.number, started, took, &outcome);
+        let next = self.next(attempt, record.outcome, target.rule);
+        tracing::info!(
+            delivery = %attempt.key.id,
+            event = %attempt.event.id,
+            source = %attempt.event.source,
+            kind = ?attempt.event.kind.as_str(),
+            destination = %attempt.key.destination,
+            action = %attempt.key.action,
+            attempt = record.number,
+            outcome = ?record.outcome,
+            status = record.status,
+            detail = ?outcome_detail(&outcome),
+            duration_ms = record.duration_ms,
+            next = ?next,
+            "attempt"
+        );
+        Ok(Performed { record, next })
+    }
+
+    fn next(&self, attempt: &Attempt, verdict: Verdict, rule: &RetryRule) -> Next {
+        match verdict {
+            Verdict::Delivered => Next::Delivered,
+            Verdict::Rejected | Verdict::Unanswered => {
+                let mut rng = self
+                    .rng
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                match rule.pause_after(attempt.in_round, &mut **rng) {
+                    Some(pause) => Next::Waiting(self.clock.now().plus(pause)),
+                    None => Next::Dead(DeathReason::AttemptsUsedUp),
+                }
+            }
+        }
+    }
+}
+
+/// The answer's own words stay out of the log: they may quote what was sent.
+fn outcome_detail(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Answered { .. } => String::new(),
+        Outcome::Unanswered(why) => why.to_string(),
+    }
+}
+
+/// Why nothing can be sent to a destination, if so.
+pub fn missing(
+    configuration: &Configuration,
+    destination: &crate::names::DestinationName,
+    settings: &Settings,
+) -> Option<DeathReason> {
+    if destination.is_your_endpoint() {
+        return settings
+            .endpoint
+            .is_none()
+            .then_some(DeathReason::EndpointCleared);
+    }
+    configuration
+        .destination(destination)
+        .is_none()
+        .then_some(DeathReason::NoDestination)
+}
+
+fn target<'a>(
+    configuration: &'a Configuration,
+    attempt: &Attempt,
+    settings: &'a Settings,
+    now: Timestamp,
+) -> Result<Target<'a>, DeathReason> {
+    if attempt.key.destination.is_your_endpoint() {
+        let endpoint = settings
+            .endpoint
+            .as_ref()
+            .ok_or(DeathReason::EndpointCleared)?;
+        let keys = endpoint
+            .signing(now)
+            .into_iter()
+            .filter_map(|secret| standard_webhooks::key(secret).ok())
+            .collect();
+        let limits = &configuration.endpoint_limits;
+        return Ok(Target {
+            address: &endpoint.address,
+            headers: None,
+            keys,
+            rule: &limits.rule,
+            time_limit: limits.time_limit,
+        });
+    }
+    let destination = configuration
+        .destination(&attempt.key.destination)
+        .ok_or(DeathReason::NoDestination)?;
+    Ok(Target {
+        address: &destination.address,
+        headers: Some(&destination.headers),
+        keys: destination.sign.iter().cloned().collect(),
+        rule: &destination.limits.rule,
+        time_limit: destination.limits.time_limit,
+    })
+}
+
+fn request(attempt: &Attempt, target: &Target<'_>, now: Timestamp) -> Option<Outgoing> {
+    let signed = if target.keys.is_empty() {
+        Signed::No
+    } else {
+        Signed::Yes
+    };
+    let none = HeaderMap::new();
+    let mut headers = forward::outgoing(attempt, target.headers.unwrap_or(&none), signed);
+    if signed == Signed::Yes {
+        let draft = Draft {
+            id: attempt.key.id.as_str(),
+            kind: attempt.event.kind.as_str(),
+            now,
+            body: &attempt.event.body,
+        };
+        for (name, value) in standard_webhooks::sign_with_all(&target.keys, &draft) {
+            headers.insert(
+                HeaderName::from_static(name),
+                HeaderValue::from_str(&value).ok()?,
+            );
+        }
+    }
+    Some(Outgoing {
+        address: target.address.clone(),
+        destination: attempt.key.destination.clone(),
+        headers,
+        body: attempt.event.body.clone(),
+        time_limit: target.time_limit,
+    })
+}

@@ -1,0 +1,171 @@
+//! Your endpoint: the user's own address, its signing secrets, and how they change.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use data_encoding::BASE64;
+
+use crate::address::Address;
+use crate::names::DestinationName;
+use crate::scheme::standard_webhooks::PREFIX;
+use crate::secret::Secret;
+use crate::time::Timestamp;
+
+/// How long the secret before a rotation goes on signing beside the new one.
+pub const OVERLAP: Duration = Duration::from_hours(24);
+/// Bytes of a fresh signing key; Standard Webhooks asks for 24 to 64.
+pub const KEY_BYTES: usize = 32;
+
+/// Your endpoint, set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Where the copies go.
+    pub address: Address,
+    /// What they are signed with.
+    pub secret: Secret,
+    /// The secret before the last rotation and until when it signs too.
+    pub former: Option<(Secret, Timestamp)>,
+}
+
+impl Endpoint {
+    /// The secrets that sign at `now`, the newest first.
+    pub fn signing(&self, now: Timestamp) -> Vec<&Secret> {
+        let former = self
+            .former
+            .as_ref()
+            .filter(|(_, until)| now < *until)
+            .map(|(secret, _)| secret);
+        std::iter::once(&self.secret).chain(former).collect()
+    }
+}
+
+/// A signing secret made of random bytes: `whsec_` and base64.
+pub fn fresh_secret(random: &[u8; KEY_BYTES]) -> Option<Secret> {
+    Secret::new(&format!("{PREFIX}{}", BASE64.encode(random)))
+}
+
+/// What operators have set, as it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Your endpoint, when its address is set.
+    pub endpoint: Option<Endpoint>,
+    /// The destinations held.
+    pub held: BTreeSet<DestinationName>,
+}
+
+/// A change of what operators have set. Making the same change twice is making it once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Your endpoint gets this address; `fresh` becomes its secret only when it had none.
+    SetEndpoint {
+        /// Where the copies go from now on.
+        address: Address,
+        /// The secret for an endpoint that has none.
+        fresh: Secret,
+    },
+    /// Your endpoint gets this secret; the one before goes on signing until the moment given.
+    RotateEndpoint {
+        /// The new secret.
+        fresh: Secret,
+        /// How long both sign.
+        overlap_until: Timestamp,
+    },
+    /// Your endpoint is cleared, address and secrets.
+    ClearEndpoint,
+    /// Deliveries to this destination wait until it is released.
+    Hold(DestinationName),
+    /// They go on.
+    Release(DestinationName),
+}
+
+impl Settings {
+    /// What stands after `change`; a rotation of an endpoint that is not set changes nothing.
+    #[must_use]
+    pub fn after(mut self, change: Change) -> Self {
+        match change {
+            Change::SetEndpoint { address, fresh } => {
+                self.endpoint = Some(match self.endpoint {
+                    Some(endpoint) => Endpoint {
+                        address,
+                        ..endpoint
+                    },
+                    None => Endpoint {
+                        address,
+                        secret: fresh,
+                        former: None,
+                    },
+                });
+            }
+            Change::RotateEndpoint {
+                fresh,
+                overlap_until,
+            } => {
+                self.endpoint = self.endpoint.map(|endpoint| {
+                    if endpoint.secret == fresh {
+                        return endpoint;
+                    }
+                    Endpoint {
+                        former: Some((endpoint.secret, overlap_until)),
+                        secret: fresh,
+                        address: endpoint.address,
+                    }
+                });
+            }
+            Change::ClearEndpoint => self.endpoint = None,
+            Change::Hold(destination) => {
+                self.held.insert(destination);
+            }
+            Change::Release(destination) => {
+                self.held.remove(&destination);
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Networks;
+
+    fn secret(n: u8) -> Secret {
+        fresh_secret(&[n; KEY_BYTES]).expect("secret")
+    }
+
+    fn set(n: u8) -> Change {
+        let address =
+            Address::parse("https://example.com/hook", Networks::Public).expect("address");
+        Change::SetEndpoint {
+            address,
+            fresh: secret(n),
+        }
+    }
+
+    #[test]
+    fn an_address_set_again_keeps_its_secret_and_a_cleared_one_loses_it() {
+        let settings = Settings::default().after(set(1)).after(set(2));
+        assert_eq!(
+            settings.endpoint.as_ref().map(|e| e.secret.clone()),
+            Some(secret(1))
+        );
+        let settings = settings.after(Change::ClearEndpoint).after(set(3));
+        assert_eq!(settings.endpoint.map(|e| e.secret), Some(secret(3)));
+    }
+
+    #[test]
+    fn after_a_rotation_both_secrets_sign_until_the_overlap_ends() {
+        let until = Timestamp::from_seconds(100);
+        let rotate = Change::RotateEndpoint {
+            fresh: secret(2),
+            overlap_until: until,
+        };
+        let once = Settings::default().after(set(1)).after(rotate.clone());
+        assert_eq!(once, once.clone().after(rotate), "twice is once");
+        let endpoint = once.endpoint.expect("endpoint");
+        assert_eq!(
+            endpoint.signing(Timestamp::from_seconds(99)),
+            [&secret(2), &secret(1)]
+        );
+        assert_eq!(endpoint.signing(until), [&secret(2)]);
+    }
+}

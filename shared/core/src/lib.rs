@@ -1,0 +1,23 @@
+//! What Switchboard decides, apart from where its state lives and how bytes travel.
+//!
+//! Nothing here waits on a clock, draws a random number, reads the environment or opens a socket:
+//! time, randomness and every effect come in as arguments or through the ports in [`ports`].
+
+pub mod address;
+pub mod attempt;
+pub mod configuration;
+pub mod delivery;
+pub mod endpoint;
+pub mod event;
+pub mod forward;
+pub mod identity;
+pub mod ingress;
+pub mod names;
+pub mod ports;
+pub mod refusal;
+pub mod retry;
+pub mod route;
+pub mod scheme;
+pub mod secret;
+pub mod time;
+pub mod views;

@@ -1,0 +1,337 @@
+//! The ports: what a backend must be able to do. Each has one conformance suite in the testkit that every backend
+//! passes. All of a backend's writes may be made twice with the same arguments.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+
+use crate::address::Address;
+use crate::attempt::Attempt;
+use crate::delivery::{AttemptRecord, DeathReason, DeliveryKey, Next, Outcome};
+use crate::endpoint::{Change, Settings};
+use crate::event::Event;
+use crate::identity::{DeliveryId, EventId, Run};
+use crate::names::{DestinationName, SourceName};
+use crate::refusal::{Cause, Refusal};
+use crate::time::Timestamp;
+use crate::views::{
+    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
+};
+
+/// A backend failed. The caller may not claim the step; calling it again with the same arguments completes it.
+#[derive(Debug, thiserror::Error)]
+#[error("{doing}")]
+pub struct BackendError {
+    doing: &'static str,
+    #[source]
+    cause: Box<dyn std::error::Error + Send + Sync>,
+}
+
+impl BackendError {
+    /// The failure of what was being done.
+    pub fn new(
+        doing: &'static str,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self {
+            doing,
+            cause: cause.into(),
+        }
+    }
+
+    /// The failure and what caused it, in one line.
+    pub fn line(&self) -> String {
+        let mut line = self.doing.to_owned();
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&*self.cause);
+        while let Some(error) = cause {
+            line.push_str(": ");
+            line.push_str(&error.to_string());
+            cause = error.source();
+        }
+        line
+    }
+}
+
+/// What a port's call comes to.
+pub type Answer<T> = Result<T, BackendError>;
+
+/// A delivery of a plan, and when its first attempt is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// Which delivery.
+    pub key: DeliveryKey,
+    /// Not attempted before this moment.
+    pub due: Timestamp,
+}
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// Stored, its deliveries queued.
+    New,
+    /// It was stored before; nothing changed.
+    Repeat(SameBody),
+}
+
+/// Whether a repeat carried the bytes of the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameBody {
+    /// It did.
+    Yes,
+    /// It did not; the first stays, the difference is counted.
+    No,
+}
+
+/// A note that a delivery is due; never the truth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// Which delivery.
+    pub delivery: DeliveryId,
+    /// The due time it was made for.
+    pub due: Timestamp,
+}
+
+/// Whether a delivery may be attempted now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// Yes: this is the attempt.
+    Go(Box<Attempt>),
+    /// Not before this moment.
+    Later(Timestamp),
+    /// No: the hint is out of date, or there is no such delivery.
+    Drop,
+}
+
+/// What recording an attempt changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// It moved the delivery.
+    First,
+    /// That attempt was recorded before, or the delivery is delivered already; nothing moved.
+    Stale,
+}
+
+/// Which deliveries are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All dead letters.
+    AllDead,
+    /// The dead letters of one destination.
+    DeadOf(DestinationName),
+    /// These, where they are dead letters.
+    Dead(Vec<DeliveryId>),
+    /// What is held of one destination.
+    HeldOf(DestinationName),
+}
+
+/// When requeued deliveries become due: the first at `start`, then `per_second` each second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// When the first is due.
+    pub start: Timestamp,
+    /// How many starts a second; 0 counts as 1.
+    pub per_second: u32,
+}
+
+impl Spread {
+    /// When the `nth` (from 0) is due.
+    pub fn due(&self, nth: u32) -> Timestamp {
+        let millis = u64::from(nth) * 1000 / u64::from(self.per_second.max(1));
+        self.start.plus(std::time::Duration::from_millis(millis))
+    }
+}
+
+/// How many deliveries a step moved, and how many of the selection are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Moved {
+    /// Moved by this call.
+    pub done: u32,
+    /// Still to be moved by further calls.
+    pub left: u32,
+}
+
+/// Events, their deliveries, and every step that moves them. Each step is whole: what must happen together does.
+pub trait Ledger: Send + Sync + 'static {
+    /// Stores an event and queues its deliveries, or finds that it was stored before. `Ok` means durably.
+    /// An event past its life counts as not stored, whether expiry has come by or not.
+    fn accept(
+        &self,
+        event: &Event,
+        plan: &[Queued],
+        keep: Keep,
+    ) -> impl Future<Output = Answer<Accepted>> + Send;
+
+    /// May this delivery be attempted now? Changes nothing.
+    fn begin(&self, hint: &Hint, now: Timestamp) -> impl Future<Output = Answer<Begun>> + Send;
+
+    /// Keeps attempt `record.number` and its consequence. Of two that record the same attempt one is `First`; a
+    /// success is kept whenever it comes and moves any state to delivered.
+    fn record(
+        &self,
+        attempt: &Attempt,
+        record: &AttemptRecord,
+        next: Next,
+        keep: Keep,
+    ) -> impl Future<Output = Answer<Recorded>> + Send;
+
+    /// Makes open deliveries (waiting or held) of a destination dead letters without an attempt, at most `limit`.
+    fn bury(
+        &self,
+        destination: &DestinationName,
+        reason: DeathReason,
+        now: Timestamp,
+        keep: Keep,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Moved>> + Send;
+
+    /// Moves waiting deliveries that are due, of a held destination, to held, at most `limit`.
+    fn shelve(
+        &self,
+        destination: &DestinationName,
+        now: Timestamp,
+        keep: Keep,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Moved>> + Send;
+
+    /// Puts dead letters (a new round of attempts, the same key, numbers running on) or held deliveries (the same
+    /// round) back to waiting, at most `limit`.
+    fn requeue(
+        &self,
+        selection: &Selection,
+        spread: Spread,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Moved>> + Send;
+
+    /// Stores a further run of an event with its own plan and queues it; a run that is stored changes nothing.
+    /// `false` when there is no such event.
+    fn replay(
+        &self,
+        event: &EventId,
+        run: Run,
+        plan: &[Queued],
+    ) -> impl Future<Output = Answer<bool>> + Send;
+
+    /// Finds what a crash left half-way and queues it: held deliveries of destinations that are not held now.
+    fn recover(&self, now: Timestamp, limit: u32) -> impl Future<Output = Answer<Moved>> + Send;
+
+    /// Removes events past their life that no open delivery needs, at most `limit`; how many were removed.
+    fn expire(&self, now: Timestamp, limit: u32) -> impl Future<Output = Answer<u32>> + Send;
+}
+
+/// How long events are kept, set at first receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Days after first receipt.
+    pub days: u32,
+}
+
+impl Keep {
+    /// Days more for an event with a dead or held delivery.
+    pub const MORE_FOR_DEAD: u32 = 90;
+
+    /// When an event received at `received` ends.
+    pub fn until(self, received: Timestamp) -> Timestamp {
+        received.plus(days(self.days))
+    }
+
+    /// When an event received at `received` ends if a delivery of it is dead or held.
+    pub fn until_when_dead(self, received: Timestamp) -> Timestamp {
+        self.until(received).plus(days(Self::MORE_FOR_DEAD))
+    }
+}
+
+fn days(days: u32) -> std::time::Duration {
+    std::time::Duration::from_secs(u64::from(days) * 24 * 3600)
+}
+
+/// Something to be counted, and perhaps listed, beside the events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A signature did not hold.
+    Refused {
+        /// Where it was posted.
+        source: SourceName,
+        /// What operators see, unless the budget for it is spent.
+        listed: Option<Refusal>,
+    },
+    /// Answered 400, 404, 413 or 503.
+    Declined {
+        /// Where it was posted, when there is such a source.
+        source: Option<SourceName>,
+        /// Why.
+        cause: Cause,
+        /// The address it was posted to, cleaned and cut, unless the budget for it is spent.
+        listed: Option<String>,
+    },
+}
+
+/// Counts and lists what was not accepted. Counts are exact; lists are bounded.
+pub trait Journal: Send + Sync + 'static {
+    /// Counts a note and lists it if it is written out. On `Err` the count is kept in memory and added later.
+    fn note(&self, at: Timestamp, note: Note) -> impl Future<Output = Answer<()>> + Send;
+}
+
+/// What operators have set: your endpoint and the held destinations.
+pub trait SettingsStore: Send + Sync + 'static {
+    /// What stands.
+    fn settings(&self) -> impl Future<Output = Answer<Arc<Settings>>> + Send;
+
+    /// Makes a change and gives what stands after it; the same change twice is the change once.
+    fn change(&self, change: Change) -> impl Future<Output = Answer<Arc<Settings>>> + Send;
+}
+
+/// What the page, the API and the metrics read. The cost of each is constant as history grows.
+pub trait Views: Send + Sync + 'static {
+    /// Totals, whole and by source and destination.
+    fn overview(&self) -> impl Future<Output = Answer<Overview>> + Send;
+
+    /// Events, newest first.
+    fn events(
+        &self,
+        search: &EventSearch,
+        ask: &PageAsk,
+    ) -> impl Future<Output = Answer<Page<EventRow>>> + Send;
+
+    /// One event with its deliveries and their attempts.
+    fn event(&self, id: &EventId) -> impl Future<Output = Answer<Option<EventView>>> + Send;
+
+    /// Dead letters, newest first.
+    fn dead_letters(&self, ask: &PageAsk) -> impl Future<Output = Answer<Page<DeadLetter>>> + Send;
+
+    /// Listed refusals, newest first.
+    fn refusals(&self, ask: &PageAsk) -> impl Future<Output = Answer<Page<RefusalRow>>> + Send;
+
+    /// Listed declined requests, newest first.
+    fn declined(&self, ask: &PageAsk) -> impl Future<Output = Answer<Page<Declined>>> + Send;
+
+    /// Whether the store can take events now: it writes something.
+    fn ready(&self) -> impl Future<Output = Answer<()>> + Send;
+}
+
+/// All that a backend does.
+pub trait Backend: Ledger + Journal + SettingsStore + Views {}
+
+impl<T: Ledger + Journal + SettingsStore + Views> Backend for T {}
+
+/// One HTTP request to a destination.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// Where to.
+    pub address: Address,
+    /// Whose limits and certificates count.
+    pub destination: DestinationName,
+    /// All headers but those of the connection itself.
+    pub headers: HeaderMap,
+    /// The bytes.
+    pub body: Bytes,
+    /// How long status line and headers may take, from the resolution of the name on.
+    pub time_limit: std::time::Duration,
+}
+
+/// Sends over HTTP. A failure is an outcome, never an error.
+pub trait Transport: Send + Sync + 'static {
+    /// Posts once, within the time limit, without following redirects.
+    fn post(&self, request: Outgoing) -> impl Future<Output = Outcome> + Send;
+}

@@ -1,0 +1,90 @@
+//! Secrets: texts that never show in logs, errors or debug output, and where a configuration finds them.
+
+use std::fmt;
+
+/// A secret as its owner pasted it, without the line end that a file or a terminal adds.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a secret; `None` when nothing but white space is in it.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim_end_matches(['\r', '\n']);
+        (!text.trim().is_empty()).then(|| Self(text.to_owned()))
+    }
+
+    /// The text itself, for the one place that makes a key or a header of it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Where a secret is found: the value itself never stands in a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// `env:NAME`, a variable of the environment.
+    Environment(String),
+    /// `file:PATH`, a file; relative paths start at the configuration's folder.
+    File(String),
+    /// `sample:TEXT`, the value itself: in the built-in sample only, whose secrets are public.
+    Sample(String),
+}
+
+impl Reference {
+    /// Reads a reference; `None` when it has none of the known prefixes or nothing behind it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (prefix, rest) = text.split_once(':')?;
+        if rest.is_empty() {
+            return None;
+        }
+        match prefix {
+            "env" => Some(Self::Environment(rest.to_owned())),
+            "file" => Some(Self::File(rest.to_owned())),
+            "sample" => Some(Self::Sample(rest.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Reference {
+    /// Names the place, never the value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environment(name) => write!(f, "env:{name}"),
+            Self::File(path) => write!(f, "file:{path}"),
+            Self::Sample(_) => f.write_str("sample:…"),
+        }
+    }
+}
+
+/// Reads what a reference points to; the binary gives one that knows the environment and the files.
+pub trait SecretReader {
+    /// The text behind the reference, or one line that says why there is none (never the value).
+    fn read(&self, reference: &Reference) -> Result<String, String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_never_shows_itself() {
+        let secret = Secret::new("shpss_1234\n").expect("secret");
+        assert_eq!(secret.expose(), "shpss_1234");
+        assert!(!format!("{secret:?}").contains("1234"));
+        assert!(!format!("{}", Reference::Sample("shpss_1234".into())).contains("1234"));
+    }
+
+    #[test]
+    fn nothing_but_white_space_is_no_secret() {
+        for empty in ["", " ", "\n", "\t\r\n"] {
+            assert!(Secret::new(empty).is_none(), "{empty:?}");
+        }
+    }
+}

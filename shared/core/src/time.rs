@@ -1,0 +1,90 @@
+//! Moments, as milliseconds since 1970 in UTC, and the clock port that makes them.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+/// A moment: milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The moment `millis` milliseconds after 1970.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// The moment `seconds` seconds after 1970.
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1000))
+    }
+
+    /// Milliseconds since 1970.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since 1970, rounded down: the unit of every sender's signed time.
+    pub const fn seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// This moment and `pause` more; stops at the end of time rather than wrapping.
+    #[must_use]
+    pub fn plus(self, pause: Duration) -> Self {
+        let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_add(millis))
+    }
+
+    /// How long after `earlier` this is; nothing when it is not after it.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// ISO 8601 in UTC with milliseconds, as in `2026-01-31T09:00:00.250Z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(moment) => write!(f, "{moment:.3}"),
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Where moments come from: the binary's one clock file, or a test's hand.
+pub trait Clock: Send + Sync + 'static {
+    /// The present, by the wall clock.
+    fn now(&self) -> Timestamp;
+
+    /// Time since some fixed point, never going back: for durations only.
+    fn ticks(&self) -> Duration;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_shown_in_utc_with_milliseconds() {
+        assert_eq!(
+            Timestamp::from_millis(1_764_446_400_250).to_string(),
+            "2025-11-29T20:00:00.250Z"
+        );
+    }
+
+    #[test]
+    fn moments_stop_at_the_end_of_time_instead_of_wrapping() {
+        let last = Timestamp::from_millis(i64::MAX);
+        assert_eq!(last.plus(Duration::from_secs(9)), last);
+        assert_eq!(Timestamp::from_millis(0).since(last), Duration::ZERO);
+        assert_eq!(Timestamp::from_millis(-1).seconds(), -1);
+    }
+}

@@ -1,0 +1,1 @@
+//! One conformance suite for each port, run by every backend.

@@ -1,0 +1,1 @@
+//! The signature vectors made with the senders' official libraries.

@@ -1,0 +1,1 @@
+//! Runs a router on a listener.

@@ -1,0 +1,1 @@
+//! What operators reach: page, API, admin interface, metrics.
