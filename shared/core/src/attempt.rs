@@ -1,6 +1,7 @@
 //! One attempt of a delivery: the request that is built, and what follows from its outcome.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
@@ -48,7 +49,7 @@ struct Target<'a> {
     headers: Option<&'a HeaderMap>,
     keys: Vec<Key>,
     rule: &'a RetryRule,
-    time_limit: std::time::Duration,
+    time_limit: Duration,
 }
 
 /// Makes attempts: all that it needs, made once.
@@ -73,11 +74,6 @@ impl<T: Transport> Performer<T> {
             clock,
             rng: Mutex::new(rng),
         }
-    }
-
-    /// Why nothing can be sent to where `key` leads, if so: the delivery is to be buried instead.
-    pub fn missing(&self, key: &DeliveryKey, settings: &Settings) -> Option<DeathReason> {
-        missing(&self.configuration, &key.destination, settings)
     }
 
     /// Makes the attempt. `Err` when there is nowhere to send it to: nothing was sent.
@@ -112,6 +108,16 @@ impl<T: Transport> Performer<T> {
             "attempt"
         );
         Ok(Performed { record, next })
+    }
+
+    /// What becomes of an attempt during which our own code broke off: a failed attempt like any other.
+    pub fn broke_off(&self, attempt: &Attempt) -> Performed {
+        let outcome = Outcome::Unanswered(Unanswered::BrokeOff);
+        let record = AttemptRecord::new(attempt.number, self.clock.now(), Duration::ZERO, &outcome);
+        let rule = &self.configuration.limits(&attempt.key.destination).rule;
+        let next = self.next(attempt, record.outcome, rule);
+        tracing::error!(delivery = %attempt.key.id, attempt = record.number, next = ?next, "an attempt broke off");
+        Performed { record, next }
     }
 
     fn next(&self, attempt: &Attempt, verdict: Verdict, rule: &RetryRule) -> Next {

@@ -96,6 +96,9 @@ pub enum Unanswered {
     /// The request could not be built; our own fault, recorded so that it ends.
     #[error("the request could not be built")]
     Unbuildable,
+    /// Our own code failed; recorded so that it ends.
+    #[error("the attempt broke off inside Switchboard")]
+    BrokeOff,
 }
 
 impl Outcome {

@@ -1,1 +1,25 @@
-//! To come.
+//! The ports over one SQLite file: one writer thread that commits many steps in one durable transaction, readers on
+//! connections of their own, and one lane for each destination that attempts what is due.
+
+mod accept;
+mod backup;
+mod expire;
+mod journal;
+mod lanes;
+mod moves;
+mod open;
+mod readers;
+mod record;
+mod rows;
+mod schema;
+mod settings;
+mod store;
+mod totals;
+mod views;
+mod wakes;
+mod writer;
+
+pub use backup::{BackupError, backup};
+pub use lanes::Lanes;
+pub use open::OpenError;
+pub use store::Store;

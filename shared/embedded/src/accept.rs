@@ -1,0 +1,148 @@
+//! Storing an event with its deliveries, and further runs of it.
+
+use rusqlite::OptionalExtension;
+use switchboard_core::delivery::State;
+use switchboard_core::event::Event;
+use switchboard_core::identity::{EventId, Run};
+use switchboard_core::ports::{Accepted, Keep, Queued, SameBody};
+use switchboard_core::time::Timestamp;
+
+use crate::expire;
+use crate::rows::state_number;
+use crate::totals::{OTHER_BODIES, REPEATS, STORED, UNROUTED};
+use crate::writer::{Failure, Step};
+
+/// What is looked at of an event that is stored already.
+struct Stored {
+    seq: i64,
+    digest: Vec<u8>,
+    expires_at: Timestamp,
+}
+
+fn stored(step: &Step<'_>, id: &EventId) -> Result<Option<Stored>, Failure> {
+    let mut statement =
+        step.prepare_cached("SELECT seq, body_digest, expires_at FROM event WHERE id = ?1")?;
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Stored {
+            seq: row.get(0)?,
+            digest: row.get(1)?,
+            expires_at: Timestamp::from_millis(row.get(2)?),
+        })
+    };
+    Ok(statement.query_row([id.as_str()], read).optional()?)
+}
+
+/// Stores an event and queues its plan, or counts a repeat.
+pub(crate) fn accept(
+    step: &mut Step<'_>,
+    event: &Event,
+    digest: &[u8; 32],
+    plan: &[Queued],
+    keep: Keep,
+) -> Result<Accepted, Failure> {
+    if let Some(stored) = stored(step, &event.id)? {
+        let lives = event.received_at < stored.expires_at || expire::has_waiting(step, stored.seq)?;
+        if lives {
+            return repeat(step, event, &stored, digest);
+        }
+        expire::remove(step, stored.seq)?;
+    }
+    let mut statement = step.prepare_cached(
+        "INSERT INTO event (id, source, sender_id, scope, kind, received_at, expires_at, headers, body, body_digest)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?;
+    statement.execute((
+        event.id.as_str(),
+        event.source.as_str(),
+        event.sender_id.as_str(),
+        event.sender_id.scope(),
+        event.kind.as_str(),
+        event.received_at.millis(),
+        keep.until(event.received_at).millis(),
+        event.headers.to_lines(),
+        &event.body[..],
+        &digest[..],
+    ))?;
+    drop(statement);
+    let seq = step.last_insert_rowid();
+    step.totals.source(STORED, &event.source, 1);
+    if plan.is_empty() {
+        step.totals.source(UNROUTED, &event.source, 1);
+    }
+    queue(step, seq, plan, event.received_at)?;
+    Ok(Accepted::New)
+}
+
+fn repeat(
+    step: &mut Step<'_>,
+    event: &Event,
+    stored: &Stored,
+    digest: &[u8; 32],
+) -> Result<Accepted, Failure> {
+    let same = if stored.digest == digest {
+        SameBody::Yes
+    } else {
+        SameBody::No
+    };
+    let other = match same {
+        SameBody::Yes => 0,
+        SameBody::No => 1,
+    };
+    step.prepare_cached(
+        "UPDATE event SET repeats = repeats + 1, other_bodies = other_bodies + ?2 WHERE seq = ?1",
+    )?
+    .execute((stored.seq, other))?;
+    step.totals.source(REPEATS, &event.source, 1);
+    step.totals.source(OTHER_BODIES, &event.source, other);
+    Ok(Accepted::Repeat(same))
+}
+
+fn queue(step: &mut Step<'_>, event: i64, plan: &[Queued], now: Timestamp) -> Result<(), Failure> {
+    for queued in plan {
+        let key = &queued.key;
+        let added = step
+            .prepare_cached(
+                "INSERT INTO delivery (id, event, run, destination, action, state, due, changed_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING",
+            )?
+            .execute((
+                key.id.as_str(),
+                event,
+                key.run.0,
+                key.destination.as_str(),
+                key.action.as_str(),
+                state_number(State::Waiting),
+                queued.due.millis(),
+                now.millis(),
+            ))?;
+        if added == 1 {
+            step.totals.enter(State::Waiting, &key.destination);
+        }
+        step.wake.insert(key.destination.clone());
+    }
+    Ok(())
+}
+
+/// Stores a further run of an event, unless it is stored; `false` when there is no such event.
+pub(crate) fn replay(
+    step: &mut Step<'_>,
+    id: &EventId,
+    run: Run,
+    plan: &[Queued],
+) -> Result<bool, Failure> {
+    let Some(stored) = stored(step, id)? else {
+        return Ok(false);
+    };
+    let known: bool = step
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND run = ?2)")?
+        .query_row((stored.seq, run.0), |row| row.get(0))?;
+    if !known {
+        let now = plan
+            .iter()
+            .map(|queued| queued.due)
+            .min()
+            .unwrap_or_default();
+        queue(step, stored.seq, plan, now)?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,65 @@
+//! Expiry: events past their life are removed in small steps; SQLite uses the space again.
+
+use std::time::Duration;
+
+use switchboard_core::delivery::State;
+use switchboard_core::time::Timestamp;
+
+use crate::rows::state_number;
+use crate::writer::{Failure, Step};
+
+/// How much longer an event lives that a waiting delivery still needs.
+const RESPITE: Duration = Duration::from_hours(24);
+
+/// Removes at most `limit` events past their life; how many were removed.
+pub(crate) fn expire(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<u32, Failure> {
+    let seqs: Vec<i64> = step
+        .prepare_cached(
+            "SELECT seq FROM event WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2",
+        )?
+        .query_map((now.millis(), limit), |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut removed = 0;
+    for seq in seqs {
+        if has_waiting(step, seq)? {
+            // Out of the way, so that such events never fill a whole step.
+            step.prepare_cached("UPDATE event SET expires_at = ?2 WHERE seq = ?1")?
+                .execute((seq, now.plus(RESPITE).millis()))?;
+        } else {
+            remove(step, seq)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Whether an attempt of this event is still to come.
+pub(crate) fn has_waiting(step: &Step<'_>, event: i64) -> Result<bool, Failure> {
+    let mut statement = step
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND state = ?2)")?;
+    Ok(statement.query_row((event, state_number(State::Waiting)), |row| row.get(0))?)
+}
+
+/// Removes an event and its deliveries. The totals tell what happened, so they stay.
+pub(crate) fn remove(step: &Step<'_>, event: i64) -> Result<(), Failure> {
+    step.prepare_cached("DELETE FROM delivery WHERE event = ?1")?
+        .execute([event])?;
+    step.prepare_cached("DELETE FROM event WHERE seq = ?1")?
+        .execute([event])?;
+    Ok(())
+}
+
+/// An event with a dead or held delivery lives longer.
+pub(crate) fn keep_longer(
+    step: &Step<'_>,
+    delivery: &str,
+    keep: switchboard_core::ports::Keep,
+) -> Result<(), Failure> {
+    let more = keep.until_when_dead(Timestamp::default()).millis();
+    step.prepare_cached(
+        "UPDATE event SET expires_at = max(expires_at, received_at + ?2)
+         WHERE seq = (SELECT event FROM delivery WHERE id = ?1)",
+    )?
+    .execute((delivery, more))?;
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Counting and listing what was not accepted. A count that cannot be written waits in memory for the next one that can.
+
+use std::collections::BTreeMap;
+
+use switchboard_core::names::SourceName;
+use switchboard_core::ports::Note;
+use switchboard_core::refusal::Cause;
+use switchboard_core::time::Timestamp;
+
+use crate::totals::REFUSED;
+use crate::writer::{Failure, Step};
+
+/// How many refusals and how many declined requests are listed; the oldest give way.
+const LISTED: i64 = 1000;
+
+/// Counts of notes that could not be written. As many entries as there are sources and causes at most.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unwritten(BTreeMap<(Option<SourceName>, Option<(u16, String)>), i64>);
+
+impl Unwritten {
+    /// Keeps the count of a note for later.
+    pub(crate) fn add(&mut self, note: &Note) {
+        let key = match note {
+            Note::Refused { source, .. } => (Some(source.clone()), None),
+            Note::Declined { source, cause, .. } => {
+                (source.clone(), Some((cause.status(), cause.to_string())))
+            }
+        };
+        let count = self.0.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// Puts back what could not be written this time either.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (key, by) in other.0 {
+            let count = self.0.entry(key).or_default();
+            *count = count.saturating_add(by);
+        }
+    }
+
+    /// Adds the counts to the totals.
+    pub(crate) fn count(&self, step: &mut Step<'_>) {
+        for ((source, cause), by) in &self.0 {
+            match (source, cause) {
+                (Some(source), None) => step.totals.source(REFUSED, source, *by),
+                (source, Some((status, cause))) => {
+                    step.totals.declined(source.as_ref(), *status, cause, *by)
+                }
+                (None, None) => {}
+            }
+        }
+    }
+}
+
+/// Counts a note and lists it if it is written out.
+pub(crate) fn note(step: &mut Step<'_>, at: Timestamp, note: &Note) -> Result<(), Failure> {
+    match note {
+        Note::Refused { source, listed } => {
+            step.totals.source(REFUSED, source, 1);
+            let Some(refusal) = listed else { return Ok(()) };
+            let detail =
+                serde_json::to_string(refusal).map_err(|_| Failure::Unreadable("refusal"))?;
+            step.prepare_cached("INSERT INTO refusal (at, source, detail) VALUES (?1, ?2, ?3)")?
+                .execute((at.millis(), source.as_str(), detail))?;
+            step.prepare_cached("DELETE FROM refusal WHERE seq <= ?1")?
+                .execute([step.last_insert_rowid().saturating_sub(LISTED)])?;
+        }
+        Note::Declined {
+            source,
+            cause,
+            listed,
+        } => {
+            step.totals
+                .declined(source.as_ref(), cause.status(), &cause.to_string(), 1);
+            let Some(path) = listed else { return Ok(()) };
+            list_declined(step, at, source.as_ref(), path, *cause)?;
+        }
+    }
+    Ok(())
+}
+
+fn list_declined(
+    step: &Step<'_>,
+    at: Timestamp,
+    source: Option<&SourceName>,
+    path: &str,
+    cause: Cause,
+) -> Result<(), Failure> {
+    step.prepare_cached(
+        "INSERT INTO declined (at, source, path, status, cause) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute((
+        at.millis(),
+        source.map(SourceName::as_str),
+        path,
+        cause.status(),
+        cause.to_string(),
+    ))?;
+    step.prepare_cached("DELETE FROM declined WHERE seq <= ?1")?
+        .execute([step.last_insert_rowid().saturating_sub(LISTED)])?;
+    Ok(())
+}

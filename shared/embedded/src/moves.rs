@@ -1,0 +1,213 @@
+//! Moving many deliveries at once: to the dead letters, to held, and back to waiting.
+
+use rusqlite::types::Value;
+use switchboard_core::delivery::{DeathReason, State};
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::{Keep, Moved, Selection, Spread};
+use switchboard_core::time::Timestamp;
+
+use crate::expire;
+use crate::rows::{self, reason_number, state_number};
+use crate::writer::{Failure, Step};
+
+/// A delivery that is to be moved.
+struct Found {
+    id: String,
+    destination: DestinationName,
+    state: State,
+}
+
+/// The deliveries that match `wanted` (a WHERE clause), in `order`, at most `limit`, and how many match in all.
+fn find(
+    step: &Step<'_>,
+    wanted: &str,
+    order: &str,
+    values: &[Value],
+    limit: u32,
+) -> Result<(Vec<Found>, u32), Failure> {
+    let sql = format!(
+        "SELECT id, destination, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
+    );
+    let mut statement = step.prepare_cached(&sql)?;
+    let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let destination: String = row.get(1)?;
+        found.push(Found {
+            id: row.get(0)?,
+            destination: rows::destination(&destination)?,
+            state: rows::state(row.get(2)?)?,
+        });
+    }
+    let count: u32 = step
+        .prepare_cached(&format!("SELECT count(*) FROM delivery WHERE {wanted}"))?
+        .query_row(rusqlite::params_from_iter(values), |row| row.get(0))?;
+    Ok((found, count))
+}
+
+fn moved(found: &[Found], all: u32) -> Moved {
+    let done = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    Moved {
+        done,
+        left: all.saturating_sub(done),
+    }
+}
+
+/// Makes open deliveries of a destination dead letters without an attempt.
+pub(crate) fn bury(
+    step: &mut Step<'_>,
+    destination: &DestinationName,
+    reason: DeathReason,
+    now: Timestamp,
+    keep: Keep,
+    limit: u32,
+) -> Result<Moved, Failure> {
+    // Two searches, since each of the two partial indexes serves one state.
+    let mut done = Moved::default();
+    for wanted in [
+        "destination = ?1 AND state = 0",
+        "destination = ?1 AND state = 1",
+    ] {
+        let (found, all) = find(
+            step,
+            wanted,
+            "id",
+            &[name(destination)],
+            limit.saturating_sub(done.done),
+        )?;
+        for delivery in &found {
+            step.prepare_cached(
+                "UPDATE delivery SET state = ?2, reason = ?3, changed_at = ?4 WHERE id = ?1",
+            )?
+            .execute((
+                &delivery.id,
+                state_number(State::Dead),
+                reason_number(reason),
+                now.millis(),
+            ))?;
+            step.totals.pass(delivery.state, State::Dead, destination);
+            expire::keep_longer(step, &delivery.id, keep)?;
+        }
+        let here = moved(&found, all);
+        done = Moved {
+            done: done.done.saturating_add(here.done),
+            left: done.left.saturating_add(here.left),
+        };
+    }
+    Ok(done)
+}
+
+/// Moves waiting deliveries that are due to held, if their destination is held as this commits.
+pub(crate) fn shelve(
+    step: &mut Step<'_>,
+    destination: &DestinationName,
+    now: Timestamp,
+    keep: Keep,
+    limit: u32,
+) -> Result<Moved, Failure> {
+    let held: bool = step
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM held WHERE destination = ?1)")?
+        .query_row([destination.as_str()], |row| row.get(0))?;
+    if !held {
+        return Ok(Moved::default());
+    }
+    let values = [name(destination), Value::Integer(now.millis())];
+    let (found, all) = find(
+        step,
+        "destination = ?1 AND state = 0 AND due <= ?2",
+        "due",
+        &values,
+        limit,
+    )?;
+    for delivery in &found {
+        step.prepare_cached("UPDATE delivery SET state = ?2, changed_at = ?3 WHERE id = ?1")?
+            .execute((&delivery.id, state_number(State::Held), now.millis()))?;
+        step.totals.pass(State::Waiting, State::Held, destination);
+        expire::keep_longer(step, &delivery.id, keep)?;
+    }
+    Ok(moved(&found, all))
+}
+
+/// Puts dead letters or held deliveries back to waiting.
+pub(crate) fn requeue(
+    step: &mut Step<'_>,
+    selection: &Selection,
+    spread: Spread,
+    limit: u32,
+) -> Result<Moved, Failure> {
+    let (found, all) = match selection {
+        Selection::AllDead => find(step, "state = 3", "changed_at, id", &[], limit)?,
+        Selection::DeadOf(destination) => find(
+            step,
+            "destination = ?1 AND state = 3",
+            "changed_at",
+            &[name(destination)],
+            limit,
+        )?,
+        Selection::HeldOf(destination) => find(
+            step,
+            "destination = ?1 AND state = 1",
+            "changed_at",
+            &[name(destination)],
+            limit,
+        )?,
+        Selection::Dead(deliveries) => {
+            let ids: Vec<&str> = deliveries
+                .iter()
+                .map(switchboard_core::identity::DeliveryId::as_str)
+                .collect();
+            let ids = serde_json::to_string(&ids).map_err(|_| Failure::Unreadable("selection"))?;
+            let wanted = "id IN (SELECT value FROM json_each(?1)) AND state = 3";
+            find(step, wanted, "+changed_at", &[Value::Text(ids)], limit)?
+        }
+    };
+    for (nth, delivery) in (0..).zip(&found) {
+        // A dead letter begins a new round; a held delivery goes on with its own, never before its own due time.
+        let sql = match delivery.state {
+            State::Held => {
+                "UPDATE delivery SET state = 0, due = max(due, ?2), changed_at = ?3 WHERE id = ?1"
+            }
+            State::Waiting | State::Delivered | State::Dead => {
+                "UPDATE delivery SET state = 0, due = ?2, changed_at = ?3, base = attempts, reason = NULL WHERE id = ?1"
+            }
+        };
+        step.prepare_cached(sql)?.execute((
+            &delivery.id,
+            spread.due(nth).millis(),
+            spread.start.millis(),
+        ))?;
+        step.totals
+            .pass(delivery.state, State::Waiting, &delivery.destination);
+        step.wake.insert(delivery.destination.clone());
+    }
+    Ok(moved(&found, all))
+}
+
+/// Releases held deliveries whose destination is not held: what a crash between the two halves of a release leaves.
+pub(crate) fn recover(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<Moved, Failure> {
+    let names: Vec<String> = step
+        .prepare_cached("SELECT DISTINCT destination FROM delivery WHERE state = 1 AND destination NOT IN (SELECT destination FROM held)")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut all = Moved::default();
+    for text in names {
+        let selection = Selection::HeldOf(rows::destination(&text)?);
+        let spread = Spread {
+            start: now,
+            per_second: RECOVERED_PER_SECOND,
+        };
+        let moved = requeue(step, &selection, spread, limit.saturating_sub(all.done))?;
+        all = Moved {
+            done: all.done.saturating_add(moved.done),
+            left: all.left.saturating_add(moved.left),
+        };
+    }
+    Ok(all)
+}
+
+/// Starts a second when a release is finished after a crash.
+const RECOVERED_PER_SECOND: u32 = 50;
+
+fn name(destination: &DestinationName) -> Value {
+    Value::Text(destination.as_str().to_owned())
+}

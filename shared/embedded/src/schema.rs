@@ -1,0 +1,103 @@
+//! The tables, and how a file of an older version becomes one of this.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::open::OpenError;
+
+/// Marks a file as ours: "swbd".
+const APPLICATION_ID: i32 = 0x7377_6264;
+
+/// What makes version n of version n - 1. A released entry never changes; a new version is a new entry.
+const MIGRATIONS: [&str; 1] = [include_str!("schema/1.sql")];
+
+/// Brings a file to this version, whole or not at all; a file that is not ours or newer is left as it is.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
+    migrate_by(connection, &MIGRATIONS)
+}
+
+fn migrate_by(connection: &mut Connection, migrations: &[&str]) -> Result<(), OpenError> {
+    let known = i32::try_from(migrations.len()).unwrap_or(i32::MAX);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let id: i32 = transaction.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    let found: i32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if id != APPLICATION_ID && tables > 0 {
+        return Err(OpenError::Foreign);
+    }
+    if found > known {
+        return Err(OpenError::Newer { found, known });
+    }
+    for migration in migrations.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", known)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(connection: &Connection) -> i32 {
+        connection
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .expect("version")
+    }
+
+    #[test]
+    fn an_empty_file_gets_every_version_once() {
+        let mut connection = Connection::open_in_memory().expect("open");
+        migrate(&mut connection).expect("first");
+        migrate(&mut connection).expect("again");
+        assert_eq!(version(&connection), 1);
+    }
+
+    #[test]
+    fn an_older_file_keeps_its_rows_and_a_failed_migration_changes_nothing() {
+        let mut connection = Connection::open_in_memory().expect("open");
+        let first = "CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (7);";
+        migrate_by(&mut connection, &[first]).expect("first");
+        let broken = "ALTER TABLE a ADD COLUMN y INTEGER; CREATE TABLE a (x);";
+        assert!(migrate_by(&mut connection, &[first, broken]).is_err());
+        assert_eq!(version(&connection), 1);
+        assert!(
+            connection.prepare("SELECT y FROM a").is_err(),
+            "half a migration stands"
+        );
+        migrate_by(
+            &mut connection,
+            &[first, "ALTER TABLE a ADD COLUMN y INTEGER DEFAULT 1;"],
+        )
+        .expect("mended");
+        let row: (i64, i64) = connection
+            .query_row("SELECT x, y FROM a", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .expect("row");
+        assert_eq!((row, version(&connection)), ((7, 1), 2));
+    }
+
+    #[test]
+    fn a_newer_file_and_a_foreign_one_are_left_as_they_are() {
+        let mut connection = Connection::open_in_memory().expect("open");
+        migrate(&mut connection).expect("ours");
+        connection
+            .pragma_update(None, "user_version", 99)
+            .expect("newer");
+        assert!(matches!(
+            migrate(&mut connection),
+            Err(OpenError::Newer {
+                found: 99,
+                known: 1
+            })
+        ));
+        let mut foreign = Connection::open_in_memory().expect("open");
+        foreign
+            .execute_batch("CREATE TABLE theirs (x)")
+            .expect("table");
+        assert!(matches!(migrate(&mut foreign), Err(OpenError::Foreign)));
+    }
+}

@@ -1,0 +1,90 @@
+//! What operators have set, in the store.
+
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::{Value, json};
+use switchboard_core::address::{Address, Networks};
+use switchboard_core::endpoint::{Endpoint, Settings};
+use switchboard_core::secret::Secret;
+use switchboard_core::time::Timestamp;
+
+use crate::rows;
+use crate::writer::Failure;
+
+const ENDPOINT: &str = "your-endpoint";
+/// Version of the endpoint's record.
+const VERSION: u64 = 1;
+
+/// What stands.
+pub(crate) fn load(connection: &Connection) -> Result<Settings, Failure> {
+    let endpoint: Option<String> = connection
+        .query_row(
+            "SELECT value FROM setting WHERE name = ?1",
+            [ENDPOINT],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let endpoint = endpoint
+        .map(|text| read(&text).ok_or(Failure::Unreadable("endpoint")))
+        .transpose()?;
+    let mut statement = connection.prepare("SELECT destination FROM held")?;
+    let names: Vec<String> = statement
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let held = names
+        .iter()
+        .map(|name| rows::destination(name))
+        .collect::<Result<_, _>>()?;
+    Ok(Settings { endpoint, held })
+}
+
+/// Writes what stands.
+pub(crate) fn store(connection: &Connection, settings: &Settings) -> Result<(), Failure> {
+    match &settings.endpoint {
+        Some(endpoint) => connection.execute(
+            "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (ENDPOINT, write(endpoint).to_string()),
+        )?,
+        None => connection.execute("DELETE FROM setting WHERE name = ?1", [ENDPOINT])?,
+    };
+    connection.execute("DELETE FROM held", [])?;
+    for destination in &settings.held {
+        connection.execute(
+            "INSERT INTO held (destination) VALUES (?1)",
+            [destination.as_str()],
+        )?;
+    }
+    Ok(())
+}
+
+fn write(endpoint: &Endpoint) -> Value {
+    let former = endpoint.former.as_ref();
+    json!({
+        "version": VERSION,
+        "address": endpoint.address.url().as_str(),
+        "secret": endpoint.secret.expose(),
+        "former": former.map(|(secret, _)| secret.expose()),
+        "former_until": former.map(|(_, until)| until.millis()),
+    })
+}
+
+fn read(text: &str) -> Option<Endpoint> {
+    let value: Value = serde_json::from_str(text)
+        .ok()
+        .filter(|value: &Value| value["version"] == VERSION)?;
+    let secret = |name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_str)
+            .and_then(Secret::new)
+    };
+    let until = value
+        .get("former_until")
+        .and_then(Value::as_i64)
+        .map(Timestamp::from_millis);
+    Some(Endpoint {
+        // Judged when it was set; the transport judges what it resolves to at every attempt.
+        address: Address::parse(value.get("address")?.as_str()?, Networks::PrivateToo).ok()?,
+        secret: secret("secret")?,
+        former: secret("former").zip(until),
+    })
+}

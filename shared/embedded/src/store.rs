@@ -1,0 +1,248 @@
+//! The store: one SQLite file that implements every port.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use switchboard_core::attempt::Attempt;
+use switchboard_core::delivery::{AttemptRecord, DeathReason, Next};
+use switchboard_core::endpoint::{Change, Settings};
+use switchboard_core::event::Event;
+use switchboard_core::identity::{EventId, Run};
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::{
+    Accepted, Answer, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued, Recorded, Selection,
+    SettingsStore, Spread,
+};
+use switchboard_core::time::Timestamp;
+
+use crate::journal::Unwritten;
+use crate::open::{self, Folder, OpenError};
+use crate::readers::{self, Readers};
+use crate::wakes::Wakes;
+use crate::writer::{Failure, Writer};
+use crate::{accept, expire, journal, moves, record, schema, settings};
+
+/// The state of one Switchboard on one machine.
+#[derive(Debug)]
+pub struct Store {
+    // Dropped first: when no step can come any more, the writer thread ends.
+    writer: Option<Writer>,
+    thread: Option<JoinHandle<()>>,
+    readers: Arc<Readers>,
+    settings: RwLock<Arc<Settings>>,
+    // One change at a time, so that what is remembered is what was stored last.
+    changing: tokio::sync::Mutex<()>,
+    unwritten: Mutex<Unwritten>,
+    pub(crate) wakes: Arc<Wakes>,
+    // Dropped last: the lock on the folder.
+    folder: Folder,
+}
+
+impl Store {
+    /// Opens the store in `folder`, made if need be, and brings it to this version. One process at a time.
+    pub fn open(folder: &Path) -> Result<Self, OpenError> {
+        let folder = Folder::claim(folder)?;
+        let database = folder.database();
+        let mut connection = open::writing(&database)?;
+        schema::migrate(&mut connection)?;
+        let settings = settings::load(&connection)
+            .map_err(|failure| OpenError::Unreadable(failure.to_string()))?;
+        let wakes = Arc::new(Wakes::default());
+        let (writer, thread) =
+            Writer::start(connection, Arc::clone(&wakes)).map_err(|cause| OpenError::Folder {
+                folder: folder.path.clone(),
+                cause,
+            })?;
+        Ok(Self {
+            writer: Some(writer),
+            thread: Some(thread),
+            readers: Arc::new(Readers::new(database)),
+            settings: RwLock::new(Arc::new(settings)),
+            changing: tokio::sync::Mutex::default(),
+            unwritten: Mutex::default(),
+            wakes,
+            folder,
+        })
+    }
+
+    /// Where the store lies.
+    pub fn folder(&self) -> &Path {
+        &self.folder.path
+    }
+
+    pub(crate) async fn step<T, F>(&self, doing: &'static str, step: F) -> Answer<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut crate::writer::Step<'_>) -> Result<T, Failure> + Send + 'static,
+    {
+        match &self.writer {
+            Some(writer) => writer.step(doing, step).await,
+            None => Err(switchboard_core::ports::BackendError::new(
+                doing,
+                Failure::Closed,
+            )),
+        }
+    }
+
+    pub(crate) async fn read<T, F>(&self, doing: &'static str, read: F) -> Answer<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    {
+        readers::read(&self.readers, doing, read).await
+    }
+
+    fn unwritten(&self) -> std::sync::MutexGuard<'_, Unwritten> {
+        self.unwritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Store {
+    /// Waits for the steps under way, so that a folder that is opened again at once is free.
+    fn drop(&mut self) {
+        self.writer = None;
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+impl Ledger for Store {
+    async fn accept(&self, event: &Event, plan: &[Queued], keep: Keep) -> Answer<Accepted> {
+        let (event, plan) = (event.clone(), plan.to_vec());
+        let digest = event.body_digest();
+        self.step("storing an event", move |step| {
+            accept::accept(step, &event, &digest, &plan, keep)
+        })
+        .await
+    }
+
+    async fn begin(&self, hint: &Hint, now: Timestamp) -> Answer<Begun> {
+        let hint = hint.clone();
+        self.read("beginning an attempt", move |connection| {
+            record::begin(connection, &hint, now)
+        })
+        .await
+    }
+
+    async fn record(
+        &self,
+        attempt: &Attempt,
+        record: &AttemptRecord,
+        next: Next,
+        keep: Keep,
+    ) -> Answer<Recorded> {
+        let (attempt, record) = (attempt.clone(), record.clone());
+        self.step("recording an attempt", move |step| {
+            record::record(step, &attempt, &record, next, keep)
+        })
+        .await
+    }
+
+    async fn bury(
+        &self,
+        destination: &DestinationName,
+        reason: DeathReason,
+        now: Timestamp,
+        keep: Keep,
+        limit: u32,
+    ) -> Answer<Moved> {
+        let destination = destination.clone();
+        self.step("burying deliveries", move |step| {
+            moves::bury(step, &destination, reason, now, keep, limit)
+        })
+        .await
+    }
+
+    async fn shelve(
+        &self,
+        destination: &DestinationName,
+        now: Timestamp,
+        keep: Keep,
+        limit: u32,
+    ) -> Answer<Moved> {
+        let destination = destination.clone();
+        self.step("holding deliveries", move |step| {
+            moves::shelve(step, &destination, now, keep, limit)
+        })
+        .await
+    }
+
+    async fn requeue(&self, selection: &Selection, spread: Spread, limit: u32) -> Answer<Moved> {
+        let selection = selection.clone();
+        self.step("requeueing deliveries", move |step| {
+            moves::requeue(step, &selection, spread, limit)
+        })
+        .await
+    }
+
+    async fn replay(&self, event: &EventId, run: Run, plan: &[Queued]) -> Answer<bool> {
+        let (event, plan) = (event.clone(), plan.to_vec());
+        self.step("replaying an event", move |step| {
+            accept::replay(step, &event, run, &plan)
+        })
+        .await
+    }
+
+    async fn recover(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
+        self.step("recovering", move |step| moves::recover(step, now, limit))
+            .await
+    }
+
+    async fn expire(&self, now: Timestamp, limit: u32) -> Answer<u32> {
+        self.step("removing events past their life", move |step| {
+            expire::expire(step, now, limit)
+        })
+        .await
+    }
+}
+
+impl Journal for Store {
+    async fn note(&self, at: Timestamp, note: Note) -> Answer<()> {
+        let kept = note.clone();
+        let earlier = std::mem::take(&mut *self.unwritten());
+        let again = earlier.clone();
+        let written = self
+            .step("writing to the journal", move |step| {
+                earlier.count(step);
+                journal::note(step, at, &note)
+            })
+            .await;
+        if written.is_err() {
+            let mut unwritten = self.unwritten();
+            unwritten.merge(again);
+            unwritten.add(&kept);
+        }
+        written
+    }
+}
+
+impl SettingsStore for Store {
+    async fn settings(&self) -> Answer<Arc<Settings>> {
+        Ok(Arc::clone(
+            &self.settings.read().unwrap_or_else(PoisonError::into_inner),
+        ))
+    }
+
+    async fn change(&self, change: Change) -> Answer<Arc<Settings>> {
+        let _one_at_a_time = self.changing.lock().await;
+        let after = self
+            .step("changing a setting", move |step| {
+                let after = settings::load(step)?.after(change.clone());
+                settings::store(step, &after)?;
+                Ok(after)
+            })
+            .await?;
+        let after = Arc::new(after);
+        *self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
+        self.wakes.wake_all();
+        Ok(after)
+    }
+}

@@ -1,0 +1,368 @@
+//! What operators read. Every list is read by an index from where the page before ended.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row};
+use switchboard_core::delivery::State;
+use switchboard_core::identity::{EventId, Run};
+use switchboard_core::ports::{Answer, Views};
+use switchboard_core::time::Timestamp;
+use switchboard_core::views::{
+    Cursor, DeadLetter, Declined, DeclinedCount, DeliveryView, EventRow, EventSearch, EventView,
+    Overview, Page, PageAsk, RefusalRow, death_line,
+};
+
+use crate::rows;
+use crate::store::Store;
+use crate::totals::{DECLINED, OTHER_BODIES, REFUSED, REPEATS, STORED, UNROUTED};
+use crate::writer::Failure;
+
+impl Views for Store {
+    async fn overview(&self) -> Answer<Overview> {
+        self.read("reading the totals", overview).await
+    }
+
+    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Page<EventRow>> {
+        let (search, ask) = (search.clone(), ask.clone());
+        self.read("reading events", move |connection| {
+            events(connection, &search, &ask)
+        })
+        .await
+    }
+
+    async fn event(&self, id: &EventId) -> Answer<Option<EventView>> {
+        let id = id.clone();
+        self.read("reading an event", move |connection| event(connection, &id))
+            .await
+    }
+
+    async fn dead_letters(&self, ask: &PageAsk) -> Answer<Page<DeadLetter>> {
+        let ask = ask.clone();
+        self.read("reading dead letters", move |connection| {
+            dead_letters(connection, &ask)
+        })
+        .await
+    }
+
+    async fn refusals(&self, ask: &PageAsk) -> Answer<Page<RefusalRow>> {
+        let ask = ask.clone();
+        self.read("reading refusals", move |connection| {
+            let sql = "SELECT seq, at, source, detail FROM refusal WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2";
+            by_seq(connection, sql, &ask, |row| {
+                let (source, detail): (String, String) = (row.get(2)?, row.get(3)?);
+                let refusal = serde_json::from_str(&detail).map_err(|_| Failure::Unreadable("refusal"))?;
+                Ok(RefusalRow { at: Timestamp::from_millis(row.get(1)?), source: rows::source(&source)?, refusal })
+            })
+        })
+        .await
+    }
+
+    async fn declined(&self, ask: &PageAsk) -> Answer<Page<Declined>> {
+        let ask = ask.clone();
+        self.read("reading declined requests", move |connection| {
+            let sql = "SELECT seq, at, source, path, status, cause FROM declined WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2";
+            by_seq(connection, sql, &ask, |row| {
+                let source: Option<String> = row.get(2)?;
+                Ok(Declined {
+                    at: Timestamp::from_millis(row.get(1)?),
+                    source: source.as_deref().map(rows::source).transpose()?,
+                    path: row.get(3)?,
+                    status: row.get(4)?,
+                    cause: row.get(5)?,
+                })
+            })
+        })
+        .await
+    }
+
+    async fn ready(&self) -> Answer<()> {
+        self.step("writing to the store", |step| {
+            let sql = "INSERT INTO setting (name, value) VALUES ('ready', '1')
+                       ON CONFLICT (name) DO UPDATE SET value = CASE value WHEN '1' THEN '2' ELSE '1' END";
+            step.prepare_cached(sql)?.execute([])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn overview(connection: &Connection) -> Result<Overview, Failure> {
+    let mut overview = Overview::default();
+    let mut statement =
+        connection.prepare_cached("SELECT name, label, detail, value FROM total")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (name, label, detail): (String, String, String) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
+        count(&mut overview, &name, &label, &detail, row.get(3)?)?;
+    }
+    let totals = &mut overview.totals;
+    for source in overview.sources.values() {
+        totals.stored += source.stored;
+        totals.repeats += source.repeats;
+        totals.repeats_with_other_body += source.repeats_with_other_body;
+        totals.refused += source.refused;
+        totals.unrouted += source.unrouted;
+    }
+    for destination in overview.destinations.values() {
+        totals.delivered += destination.delivered;
+        totals.waiting += destination.waiting;
+        totals.held += destination.held;
+        totals.dead += destination.dead;
+    }
+    totals.received = totals.stored + totals.repeats;
+    totals.declined = overview
+        .declined
+        .iter()
+        .map(|declined| declined.count)
+        .sum();
+    Ok(overview)
+}
+
+/// Puts one stored total where it belongs.
+fn count(
+    overview: &mut Overview,
+    name: &str,
+    label: &str,
+    detail: &str,
+    value: u64,
+) -> Result<(), Failure> {
+    if name == DECLINED {
+        let source = (!label.is_empty())
+            .then(|| rows::source(label))
+            .transpose()?;
+        let (status, cause) = detail.split_once(' ').ok_or(Failure::Unreadable("total"))?;
+        let status = status.parse().map_err(|_| Failure::Unreadable("total"))?;
+        overview.declined.push(DeclinedCount {
+            source,
+            status,
+            cause: cause.to_owned(),
+            count: value,
+        });
+        return Ok(());
+    }
+    if let Some(state) = State::ALL.into_iter().find(|state| state.as_str() == name) {
+        let of = overview
+            .destinations
+            .entry(rows::destination(label)?)
+            .or_default();
+        match state {
+            State::Waiting => of.waiting = value,
+            State::Held => of.held = value,
+            State::Delivered => of.delivered = value,
+            State::Dead => of.dead = value,
+        }
+        return Ok(());
+    }
+    let of = overview.sources.entry(rows::source(label)?).or_default();
+    match name {
+        STORED => of.stored = value,
+        REPEATS => of.repeats = value,
+        OTHER_BODIES => of.repeats_with_other_body = value,
+        REFUSED => of.refused = value,
+        UNROUTED => of.unrouted = value,
+        _ => return Err(Failure::Unreadable("total")),
+    }
+    Ok(())
+}
+
+/// A page of a list that is read by falling sequence number; `sql` takes the number to stay below and a limit.
+fn by_seq<T>(
+    connection: &Connection,
+    sql: &str,
+    ask: &PageAsk,
+    read: impl Fn(&Row<'_>) -> Result<T, Failure>,
+) -> Result<Page<T>, Failure> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((below(ask), ask.limit.saturating_add(1)))?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next()? {
+        items.push((row.get::<_, i64>(0)?.to_string(), read(row)?));
+    }
+    Ok(page(items, ask.limit))
+}
+
+fn below(ask: &PageAsk) -> i64 {
+    ask.after
+        .as_ref()
+        .and_then(|cursor| cursor.as_str().parse().ok())
+        .unwrap_or(i64::MAX)
+}
+
+/// The first `limit` of the items, each with the cursor that stands for it.
+fn page<T>(items: Vec<(String, T)>, limit: u32) -> Page<T> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = items.len() > limit;
+    let mut last = None;
+    let mut kept = Vec::new();
+    for (cursor, item) in items.into_iter().take(limit) {
+        last = Some(cursor);
+        kept.push(item);
+    }
+    Page {
+        items: kept,
+        next: last
+            .filter(|_| more)
+            .and_then(|cursor| Cursor::new(&cursor)),
+    }
+}
+
+const EVENT: &str = "seq, id, source, sender_id, kind, received_at, length(body), repeats, other_bodies, expires_at";
+
+fn events(
+    connection: &Connection,
+    search: &EventSearch,
+    ask: &PageAsk,
+) -> Result<Page<EventRow>, Failure> {
+    let mut wanted = "seq < ?1".to_owned();
+    let mut values = vec![
+        Value::Integer(below(ask)),
+        Value::Integer(i64::from(ask.limit) + 1),
+    ];
+    if let Some(id) = &search.sender_id {
+        values.push(Value::Text(id.clone()));
+        wanted.push_str(" AND sender_id = ?3");
+    }
+    if let Some(source) = &search.source {
+        values.push(Value::Text(source.as_str().to_owned()));
+        // The plus keeps a search by id on the index of ids.
+        let column = if search.sender_id.is_some() {
+            "+source"
+        } else {
+            "source"
+        };
+        wanted.push_str(&format!(" AND {column} = ?{}", values.len()));
+    }
+    let sql = format!("SELECT {EVENT} FROM event WHERE {wanted} ORDER BY seq DESC LIMIT ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next()? {
+        let seq: i64 = row.get(0)?;
+        items.push((seq.to_string(), event_row(connection, row)?));
+    }
+    Ok(page(items, ask.limit))
+}
+
+fn event_row(connection: &Connection, row: &Row<'_>) -> Result<EventRow, Failure> {
+    let seq: i64 = row.get(0)?;
+    let (id, source, kind): (String, String, String) = (row.get(1)?, row.get(2)?, row.get(4)?);
+    let mut deliveries = BTreeMap::new();
+    let mut statement = connection
+        .prepare_cached("SELECT state, count(*) FROM delivery WHERE event = ?1 GROUP BY state")?;
+    let mut states = statement.query([seq])?;
+    while let Some(state) = states.next()? {
+        deliveries.insert(rows::state(state.get(0)?)?.as_str(), state.get(1)?);
+    }
+    Ok(EventRow {
+        event: rows::event_id(&id)?,
+        source: rows::source(&source)?,
+        sender_id: row.get(3)?,
+        kind: rows::kind(&kind)?,
+        at: Timestamp::from_millis(row.get(5)?),
+        body_length: row.get(6)?,
+        repeats: row.get(7)?,
+        deliveries,
+    })
+}
+
+fn event(connection: &Connection, id: &EventId) -> Result<Option<EventView>, Failure> {
+    let sql = format!("SELECT {EVENT} FROM event WHERE id = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let read = |row: &Row<'_>| {
+        Ok((
+            row.get::<_, i64>(0)?,
+            row.get(8)?,
+            row.get(9)?,
+            event_row(connection, row),
+        ))
+    };
+    let Some((seq, other_bodies, expires_at, row)) =
+        statement.query_row([id.as_str()], read).optional()?
+    else {
+        return Ok(None);
+    };
+    let mut statement = connection.prepare_cached(
+        "SELECT id, run, destination, action, state, due, reason, attempts, log FROM delivery WHERE event = ?1
+         ORDER BY run, destination, action",
+    )?;
+    let mut found = statement.query([seq])?;
+    let mut deliveries = Vec::new();
+    while let Some(row) = found.next()? {
+        deliveries.push(delivery(row)?);
+    }
+    Ok(Some(EventView {
+        row: row?,
+        repeats_with_other_body: other_bodies,
+        kept_until: Timestamp::from_millis(expires_at),
+        deliveries,
+    }))
+}
+
+fn delivery(row: &Row<'_>) -> Result<DeliveryView, Failure> {
+    let (id, destination, action): (String, String, String) =
+        (row.get(0)?, row.get(2)?, row.get(3)?);
+    let state = rows::state(row.get(4)?)?;
+    let log = rows::log(&row.get::<_, String>(8)?)?;
+    let reason: Option<i64> = row.get(6)?;
+    let reason = reason.map(rows::reason).transpose()?;
+    let due = matches!(state, State::Waiting)
+        .then(|| row.get(5).map(Timestamp::from_millis))
+        .transpose()?;
+    Ok(DeliveryView {
+        delivery: rows::delivery_id(&id)?,
+        run: Run(row.get(1)?),
+        destination: rows::destination(&destination)?,
+        action: rows::action(&action)?,
+        state,
+        due,
+        reason: reason.map(|reason| death_line(reason, log.last())),
+        attempts: row.get(7)?,
+        log,
+    })
+}
+
+fn dead_letters(connection: &Connection, ask: &PageAsk) -> Result<Page<DeadLetter>, Failure> {
+    let after = ask.after.as_ref().and_then(|cursor| {
+        let (at, id) = cursor.as_str().split_once('-')?;
+        Some((at.parse::<i64>().ok()?, id.to_owned()))
+    });
+    let (at, id) = after.unwrap_or((i64::MAX, String::new()));
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, e.id, e.source, e.kind, d.destination, d.action, d.attempts, d.reason, d.log, d.changed_at, e.expires_at
+         FROM delivery d JOIN event e ON e.seq = d.event
+         WHERE d.state = 3 AND (d.changed_at, d.id) < (?1, ?2) ORDER BY d.changed_at DESC, d.id DESC LIMIT ?3",
+    )?;
+    let mut rows = statement.query((at, id, ask.limit.saturating_add(1)))?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next()? {
+        let letter = dead_letter(row)?;
+        items.push((
+            format!("{}-{}", letter.at.millis(), letter.delivery),
+            letter,
+        ));
+    }
+    Ok(page(items, ask.limit))
+}
+
+fn dead_letter(row: &Row<'_>) -> Result<DeadLetter, Failure> {
+    let text = |column: usize| {
+        row.get_ref(column)
+            .and_then(|value| Ok(value.as_str()?))
+            .map_err(Failure::from)
+    };
+    let log = rows::log(text(8)?)?;
+    Ok(DeadLetter {
+        delivery: rows::delivery_id(text(0)?)?,
+        event: rows::event_id(text(1)?)?,
+        source: rows::source(text(2)?)?,
+        kind: rows::kind(text(3)?)?,
+        destination: rows::destination(text(4)?)?,
+        action: rows::action(text(5)?)?,
+        attempts: row.get(6)?,
+        reason: death_line(rows::reason(row.get(7)?)?, log.last()),
+        at: Timestamp::from_millis(row.get(9)?),
+        kept_until: Timestamp::from_millis(row.get(10)?),
+    })
+}
