@@ -1,0 +1,83 @@
+//! Running cargo: every command is shown before it starts, sees no input, and starts at the root of the workspace.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, ExitStatus, Stdio};
+
+use crate::environment::Environment;
+
+/// Why a step did not pass, in one line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure(pub(crate) String);
+
+/// One call of cargo.
+pub(crate) struct Cargo {
+    command: Command,
+    line: String,
+}
+
+impl Cargo {
+    /// `cargo` with these arguments.
+    pub(crate) fn with(environment: &Environment, arguments: &[&str]) -> Self {
+        let mut command = Command::new(&environment.cargo);
+        command
+            .args(arguments)
+            .current_dir(&environment.root)
+            .stdin(Stdio::null());
+        for name in &environment.own {
+            command.env_remove(name);
+        }
+        Self {
+            command,
+            line: format!("cargo {}", arguments.join(" ")),
+        }
+    }
+
+    /// Runs it; what it writes goes to the developer.
+    pub(crate) fn run(mut self) -> Result<(), Failure> {
+        println!("$ {}", self.line);
+        let status = self.command.status().map_err(|cause| self.lost(&cause))?;
+        self.judge(status)
+    }
+
+    /// Runs it and hands back what it wrote; its complaints go to the developer.
+    pub(crate) fn read(mut self) -> Result<String, Failure> {
+        self.command.stderr(Stdio::inherit());
+        let output = self.command.output().map_err(|cause| self.lost(&cause))?;
+        self.judge(output.status)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs it; what it writes goes to the developer and, line by line, to `each`.
+    pub(crate) fn stream(mut self, mut each: impl FnMut(&str)) -> Result<(), Failure> {
+        println!("$ {}", self.line);
+        self.command.stdout(Stdio::piped());
+        let mut child = self.command.spawn().map_err(|cause| self.lost(&cause))?;
+        if let Some(out) = child.stdout.take() {
+            let mut out = BufReader::new(out);
+            let mut bytes = Vec::new();
+            while out
+                .read_until(b'\n', &mut bytes)
+                .map_err(|cause| self.lost(&cause))?
+                > 0
+            {
+                let line = String::from_utf8_lossy(&bytes);
+                print!("{line}");
+                each(line.trim_end());
+                bytes.clear();
+            }
+        }
+        let status = child.wait().map_err(|cause| self.lost(&cause))?;
+        self.judge(status)
+    }
+
+    fn lost(&self, cause: &std::io::Error) -> Failure {
+        Failure(format!("{}: {cause}", self.line))
+    }
+
+    fn judge(&self, status: ExitStatus) -> Result<(), Failure> {
+        if status.success() {
+            return Ok(());
+        }
+        Err(Failure(format!("{}: {status}", self.line)))
+    }
+}

@@ -1,0 +1,63 @@
+//! The programs that the tests run beside the project's own, and the line that brings one that is missing.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use crate::command::Failure;
+
+/// A program that must be on `PATH`.
+struct Tool {
+    name: &'static str,
+    brought_by: &'static str,
+}
+
+const TOOLS: [Tool; 1] = [
+    // The page is looked at in a real browser.
+    Tool {
+        name: "chromium",
+        brought_by: "sudo apt-get install -y chromium",
+    },
+];
+
+/// Where each tool is.
+pub(super) fn find(path: &OsStr) -> Result<Vec<(&'static str, PathBuf)>, Failure> {
+    TOOLS
+        .iter()
+        .map(|tool| match on_path(path, tool.name) {
+            Some(place) => Ok((tool.name, place)),
+            None => Err(Failure(format!(
+                "{} is missing; this brings it: {}",
+                tool.name, tool.brought_by
+            ))),
+        })
+        .collect()
+}
+
+fn on_path(path: &OsStr, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_tool_is_named_with_the_line_that_brings_it() {
+        let Err(Failure(line)) = find(OsStr::new("/nowhere:/nowhere-else")) else {
+            panic!("expected a missing tool to be a failure");
+        };
+        assert!(
+            line.ends_with("sudo apt-get install -y chromium"),
+            "expected the apt-get line, found: {line}"
+        );
+        assert!(!line.contains('\n'), "expected one line, found: {line}");
+    }
+
+    #[test]
+    fn a_tool_is_found_in_the_folders_of_path() {
+        let found = on_path(OsStr::new("/nowhere:src/test"), "tools.rs");
+        assert_eq!(found, Some(PathBuf::from("src/test/tools.rs")));
+    }
+}
