@@ -102,7 +102,7 @@ fn judge_v4(ip: Ipv4Addr) -> Result<(), Forbidden> {
     }
 }
 
-/// Only 2000::/3 is the internet; of the rest, unique-local counts as private.
+/// Only `2000::/3` is the internet; of the rest, unique-local counts as private.
 fn judge_v6(ip: Ipv6Addr) -> Result<(), Forbidden> {
     if ip.is_loopback() {
         return Err(Forbidden::Loopback);

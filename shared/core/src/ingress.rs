@@ -266,7 +266,7 @@ pub fn explain(
     };
     let content_type = headers
         .get(CONTENT_TYPE)
-        .map(|value| value.as_bytes())
+        .map(http::HeaderValue::as_bytes)
         .unwrap_or_default();
     Refusal {
         reason: reason.to_string(),

@@ -13,6 +13,7 @@ pub mod forward;
 pub mod identity;
 pub mod ingress;
 pub mod names;
+pub mod operate;
 pub mod ports;
 pub mod refusal;
 pub mod retry;

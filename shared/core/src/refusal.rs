@@ -33,8 +33,10 @@ pub enum Reason {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// No signature in the header can be decoded.
-    #[error("the header {header} is malformed: no signature in it is of the scheme's encoding")]
+    /// No signature in the header can be decoded to the length that signatures have.
+    #[error(
+        "the header {header} is malformed: no signature in it is of the scheme's encoding and length"
+    )]
     MalformedSignature {
         /// Its name.
         header: &'static str,
@@ -182,15 +184,14 @@ impl Refusal {
             line.push_str(near);
         }
         if let Some(distance) = self.clock_distance_s {
-            line.push_str(&format!("; clocks {distance} s apart"));
+            line = format!("{line}; clocks {distance} s apart");
         }
-        line.push_str(&format!(
-            "; secrets tried: {}; body: {} bytes, content type {:?}",
+        format!(
+            "{line}; secrets tried: {}; body: {} bytes, content type {:?}",
             self.secrets_tried,
             self.body_length,
             self.content_type.as_str()
-        ));
-        line
+        )
     }
 }
 

@@ -41,12 +41,11 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        match self.table.remove(key)? {
-            Value::String(text) => Some(text),
-            _ => {
-                self.wrong(key, "a text");
-                None
-            }
+        if let Value::String(text) = self.table.remove(key)? {
+            Some(text)
+        } else {
+            self.wrong(key, "a text");
+            None
         }
     }
 
@@ -87,12 +86,11 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn switch(&mut self, key: &str) -> Option<bool> {
-        match self.table.remove(key)? {
-            Value::Boolean(on) => Some(on),
-            _ => {
-                self.wrong(key, "true or false");
-                None
-            }
+        if let Value::Boolean(on) = self.table.remove(key)? {
+            Some(on)
+        } else {
+            self.wrong(key, "true or false");
+            None
         }
     }
 
@@ -113,12 +111,11 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn table(&mut self, key: &str) -> Option<Table> {
-        match self.table.remove(key)? {
-            Value::Table(table) => Some(table),
-            _ => {
-                self.wrong(key, "a table");
-                None
-            }
+        if let Value::Table(table) = self.table.remove(key)? {
+            Some(table)
+        } else {
+            self.wrong(key, "a table");
+            None
         }
     }
 
@@ -156,10 +153,12 @@ impl<'a> Fields<'a> {
         bounds: &std::ops::RangeInclusive<Duration>,
     ) -> Option<Vec<Duration>> {
         let texts = self.texts(key)?;
-        texts
+        // Each of them is read, whatever became of the one before: every fault is named at once.
+        let spans: Vec<Option<Duration>> = texts
             .iter()
             .map(|text| self.read_span(key, text, bounds))
-            .collect()
+            .collect();
+        spans.into_iter().collect()
     }
 
     fn read_span(

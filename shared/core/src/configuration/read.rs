@@ -79,11 +79,8 @@ const OWN_HEADERS: [&str; 6] = [
 pub fn read(text: &str, origin: Origin, secrets: &dyn SecretReader) -> Result<Read, Vec<Fault>> {
     let table = text.parse::<Table>().map_err(|error| {
         let line = error.span().map(|span| {
-            text.get(..span.start)
-                .unwrap_or_default()
-                .lines()
-                .count()
-                .max(1)
+            let before = text.get(..span.start).unwrap_or_default();
+            before.matches('\n').count().saturating_add(1)
         });
         let place = line.map_or("the file".to_owned(), |line| format!("line {line}"));
         vec![Fault::new(
@@ -195,7 +192,7 @@ impl Reader<'_> {
             }
             let keys: Vec<Option<(Secret, Key)>> = references
                 .iter()
-                .map(|reference| self.source_secret(&mut fields, name.as_ref(), reference, scheme?))
+                .map(|reference| self.source_secret(&mut fields, name.as_ref(), reference, scheme))
                 .collect();
             fields.finish();
             let keys: Option<Vec<(Secret, Key)>> = keys.into_iter().collect();
@@ -214,10 +211,10 @@ impl Reader<'_> {
         fields: &mut Fields<'_>,
         name: Option<&SourceName>,
         reference: &str,
-        scheme: &Scheme,
+        scheme: Option<&Scheme>,
     ) -> Option<(Secret, Key)> {
         let secret = self.secret(fields, "secrets", reference)?;
-        match (scheme.key)(&secret) {
+        match (scheme?.key)(&secret) {
             Ok(key) => {
                 if key.is_short() {
                     let name = name.map(SourceName::as_str).unwrap_or_default();
@@ -287,7 +284,7 @@ impl Reader<'_> {
             let limits = limits(&mut fields);
             let ca_pem = fields
                 .text("ca_file")
-                .and_then(|path| self.certificates(&mut fields, path));
+                .and_then(|path| self.certificates(&mut fields, &path));
             fields.finish();
             if let Some(name) = name {
                 let destination = address.map(|address| Destination {
@@ -371,8 +368,8 @@ impl Reader<'_> {
         key.ok()
     }
 
-    fn certificates(&mut self, fields: &mut Fields<'_>, path: String) -> Option<String> {
-        let read = self.secrets.read(&Reference::File(path.clone()));
+    fn certificates(&mut self, fields: &mut Fields<'_>, path: &str) -> Option<String> {
+        let read = self.secrets.read(&Reference::File(path.to_owned()));
         if let Err(why) = &read {
             fields.fault(format!("ca_file {path:?} cannot be read: {why}"));
         }
@@ -392,13 +389,13 @@ impl Reader<'_> {
             let mut fields = Fields::new(format!("route {}", n + 1), table, faults);
             let source = match fields.required_text("source").as_deref() {
                 Some("*") => Some(Pattern::Any),
-                Some(text) => match sources.iter().find(|(name, _)| name.as_str() == text) {
-                    Some((name, _)) => Some(Pattern::Only(name.clone())),
-                    None => {
+                Some(text) => {
+                    let found = sources.iter().find(|(name, _)| name.as_str() == text);
+                    if found.is_none() {
                         fields.fault(format!("there is no source named {text:?}"));
-                        None
                     }
-                },
+                    found.map(|(name, _)| Pattern::Only(name.clone()))
+                }
                 None => None,
             };
             let kind = match fields.required_text("kind").as_deref() {

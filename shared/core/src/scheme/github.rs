@@ -39,11 +39,11 @@ fn claim(headers: &HeaderMap) -> Result<Claim, Reason> {
 }
 
 fn identify(headers: &HeaderMap, _body: &[u8]) -> Result<Identity, Unreadable> {
-    let delivery =
-        header::naming(headers, DELIVERY)?.ok_or(Unreadable::MissingHeader { header: DELIVERY })?;
+    let delivery = header::unsigned_id(headers, DELIVERY)?
+        .ok_or(Unreadable::MissingHeader { header: DELIVERY })?;
     let kind = header::kind(&header::naming(headers, EVENT)?.unwrap_or_default())?;
     let sender_id = header::sender_id(&delivery)?;
-    let sender_id = match header::naming(headers, HOOK)? {
+    let sender_id = match header::unsigned_id(headers, HOOK)? {
         Some(hook) => sender_id.within(&hook),
         None => sender_id,
     };

@@ -52,6 +52,15 @@ pub fn naming(headers: &HeaderMap, name: &'static str) -> Result<Option<String>,
     }
 }
 
+/// A header that identifies an event though no signature covers it; `None` when it is not there. A gateway may have
+/// joined repeated headers with a comma, which no such id holds: two ids never become one.
+pub fn unsigned_id(headers: &HeaderMap, name: &'static str) -> Result<Option<String>, Unreadable> {
+    match naming(headers, name)? {
+        Some(text) if text.contains(',') => Err(Unreadable::RepeatedHeader { header: name }),
+        found => Ok(found),
+    }
+}
+
 /// Takes a text as the sender's id.
 pub fn sender_id(text: &str) -> Result<SenderId, Unreadable> {
     SenderId::new(text).ok_or(Unreadable::IdLength)

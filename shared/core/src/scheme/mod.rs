@@ -20,9 +20,12 @@ pub mod standard_webhooks;
 pub mod stripe;
 
 /// How far a signed time may lie from ours, either way, inclusive (Stripe's and Standard Webhooks' own limit).
-pub const TOLERANCE: Duration = Duration::from_secs(300);
+pub const TOLERANCE: Duration = Duration::from_mins(5);
 /// Keys shorter than this, in bytes, are warned of.
 pub const SHORTEST_SAFE_KEY: usize = 16;
+
+/// Length of a signature, in bytes: what is shorter or longer is of the wrong form, not a wrong value.
+const SIGNATURE_BYTES: usize = 32;
 
 /// Every scheme there is.
 pub const ALL: [&Scheme; 4] = [
@@ -112,7 +115,7 @@ impl Key {
     }
 
     /// The signature over `before` and `body`, one after the other.
-    pub fn sign(&self, before: &[u8], body: &[u8]) -> [u8; 32] {
+    pub fn sign(&self, before: &[u8], body: &[u8]) -> [u8; SIGNATURE_BYTES] {
         self.over(before, body).finalize().into_bytes().into()
     }
 }
@@ -217,6 +220,7 @@ pub fn verify(
         .signatures
         .iter()
         .filter_map(|text| scheme.encoding.decode(text))
+        .filter(|signature| signature.len() == SIGNATURE_BYTES)
         .collect();
     if signatures.is_empty() {
         return Err((

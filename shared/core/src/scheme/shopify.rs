@@ -62,13 +62,13 @@ fn identify(headers: &HeaderMap, _body: &[u8]) -> Result<Identity, Unreadable> {
     let names = names(headers);
     let topic = header::naming(headers, names.topic)?.unwrap_or_default();
     let kind = header::kind(&topic)?;
-    if let Some(id) = header::naming(headers, names.webhook_id)? {
+    if let Some(id) = header::unsigned_id(headers, names.webhook_id)? {
         return Ok(Identity {
             sender_id: header::sender_id(&id)?,
             kind,
         });
     }
-    match header::naming(headers, names.event_id)? {
+    match header::unsigned_id(headers, names.event_id)? {
         Some(id) => Ok(Identity {
             sender_id: header::sender_id(&id)?.within(&topic),
             kind,
