@@ -1,0 +1,207 @@
+//! Where senders post: `POST /in/{source}`, exactly that. What can be turned away without reading the body is; what
+//! is decided about the rest is core's. The sender is told next to nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, EXPECT};
+use http::request::Parts;
+use http::{HeaderMap, Method};
+use switchboard_core::ingress::{Ingress, Reply};
+use switchboard_core::ports::Backend;
+use switchboard_core::refusal::Cause;
+use tokio::sync::OwnedSemaphorePermit;
+
+use self::body::Budget;
+
+mod answer;
+mod body;
+
+/// What every source's address starts with.
+const PREFIX: &str = "/in/";
+
+/// How much of our time and memory a sender may take.
+#[derive(Clone, Copy, Debug)]
+pub struct IngressLimits {
+    /// How long a whole body may take.
+    pub body_time: Duration,
+    /// How long a body may stand still.
+    pub body_pause: Duration,
+    /// Memory for all bodies at once, in bytes; each request counts for 16 KiB more.
+    pub memory: usize,
+    /// How long checking and storing may take before the sender is told to try again.
+    pub accept_time: Duration,
+    /// How much of an unwanted body is read, in bytes, so that a sender who is still writing gets its answer.
+    pub unwanted_bytes: usize,
+    /// How long an unwanted body is read for.
+    pub unwanted_time: Duration,
+}
+
+impl Default for IngressLimits {
+    fn default() -> Self {
+        Self {
+            body_time: Duration::from_secs(30),
+            body_pause: Duration::from_secs(10),
+            memory: 256 * 1024 * 1024,
+            accept_time: Duration::from_secs(10),
+            unwanted_bytes: 16 * 1024 * 1024,
+            unwanted_time: Duration::from_secs(5),
+        }
+    }
+}
+
+/// All that a request meets.
+struct Door<B> {
+    ingress: Arc<Ingress<B>>,
+    max_body: usize,
+    limits: IngressLimits,
+    budget: Budget,
+}
+
+/// The router of every source's address, and of everything else below `/in/`, which is answered 404. Bodies longer
+/// than `max_body` bytes are answered 413.
+pub fn router<B: Backend>(
+    ingress: Arc<Ingress<B>>,
+    max_body: usize,
+    limits: IngressLimits,
+) -> Router {
+    let door = Arc::new(Door {
+        ingress,
+        max_body,
+        budget: Budget::new(limits.memory),
+        limits,
+    });
+    Router::new()
+        .route(PREFIX, any(receive::<B>))
+        .route("/in/{*path}", any(receive::<B>))
+        .with_state(door)
+}
+
+async fn receive<B: Backend>(State(door): State<Arc<Door<B>>>, request: Request) -> Response {
+    let (parts, mut body) = request.into_parts();
+    let path = parts.uri.path();
+    // The path as it came: an encoded, doubled or final slash is part of a name that no source has.
+    let name = path.strip_prefix(PREFIX).unwrap_or_default();
+    let turned_away = if door.ingress.source(name).is_none() {
+        Some(door.decline(None, path, Cause::UnknownSource).await)
+    } else if parts.method != Method::POST {
+        Some(answer::only_post())
+    } else if declared(&parts.headers).is_some_and(|length| length > door.max_body) {
+        Some(door.decline(Some(name), name, Cause::TooLarge).await)
+    } else {
+        None
+    };
+    if let Some(answer) = turned_away {
+        door.leave_unread(&parts, body);
+        return answer;
+    }
+    let read = body::whole(
+        &mut body,
+        &parts.headers,
+        door.max_body,
+        &door.budget,
+        &door.limits,
+    );
+    match read.await {
+        Ok((bytes, memory)) => door.accept(name.to_owned(), parts, bytes, memory).await,
+        Err(cause) => {
+            let answer = door.decline(Some(name), name, cause).await;
+            door.leave_unread(&parts, body);
+            answer
+        }
+    }
+}
+
+/// The length that a request announces, in bytes.
+fn declared(headers: &HeaderMap) -> Option<usize> {
+    // More digits than a usize has is a length over every limit.
+    let text = headers.get(CONTENT_LENGTH)?.to_str().ok()?;
+    Some(text.parse().unwrap_or(usize::MAX))
+}
+
+impl<B: Backend> Door<B> {
+    /// Checks and stores. `memory` is given back when that is done, also after the sender has been answered.
+    async fn accept(
+        self: &Arc<Self>,
+        name: String,
+        parts: Parts,
+        body: Bytes,
+        memory: OwnedSemaphorePermit,
+    ) -> Response {
+        let door = Arc::clone(self);
+        let source = name.clone();
+        let step = async move {
+            let reply = match door.ingress.source(&source) {
+                Some(found) => door.ingress.receive(found, &parts.headers, body).await,
+                None => Reply::Declined(Cause::UnknownSource),
+            };
+            drop(memory);
+            reply
+        };
+        if let Some(reply) = self.whole_step(step).await {
+            return answer::to(&reply);
+        }
+        self.count(Some(&name), name.clone(), Cause::StoreUnavailable);
+        answer::to(&Reply::Declined(Cause::StoreUnavailable))
+    }
+
+    async fn decline(self: &Arc<Self>, source: Option<&str>, path: &str, cause: Cause) -> Response {
+        let counted = self.count(source, path.to_owned(), cause);
+        // The answer waits for the count, within bounds, so that whoever has the answer can read the count.
+        if tokio::time::timeout(self.limits.accept_time, counted)
+            .await
+            .is_err()
+        {
+            tracing::warn!("a declined request was not counted in time");
+        }
+        answer::to(&Reply::Declined(cause))
+    }
+
+    /// Counts a declined request in a task of its own.
+    fn count(
+        self: &Arc<Self>,
+        source: Option<&str>,
+        path: String,
+        cause: Cause,
+    ) -> tokio::task::JoinHandle<()> {
+        let door = Arc::clone(self);
+        let source = source.map(str::to_owned);
+        tokio::spawn(async move {
+            let source = source.and_then(|name| door.ingress.source(&name));
+            door.ingress.decline(source, &path, cause).await;
+        })
+    }
+
+    /// Runs a step in a task of its own, so that neither a sender who hangs up nor the time limit cuts it in the
+    /// middle. `None` when it failed or takes too long; it may still be done then, and the sender's next copy is a
+    /// repeat.
+    async fn whole_step(
+        &self,
+        step: impl Future<Output = Reply> + Send + 'static,
+    ) -> Option<Reply> {
+        match tokio::time::timeout(self.limits.accept_time, tokio::spawn(step)).await {
+            Ok(Ok(reply)) => Some(reply),
+            Ok(Err(error)) => {
+                tracing::error!(error = %error, "receiving failed half-way");
+                None
+            }
+            Err(_) => {
+                tracing::error!(limit = ?self.limits.accept_time, "receiving takes too long");
+                None
+            }
+        }
+    }
+
+    /// Reads on for a while what nobody wants: closing at once would reset the connection of a sender who is still
+    /// writing, and its answer would be lost. A sender who waits for our leave to write gets none.
+    fn leave_unread(&self, parts: &Parts, body: axum::body::Body) {
+        if !parts.headers.contains_key(EXPECT) {
+            tokio::spawn(body::pass_over(body, self.limits));
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! Runs a router on a listener.

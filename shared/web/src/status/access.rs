@@ -1,0 +1,76 @@
+//! Who may reach a route: readers with the token or a cookie, the admin interface with the token alone.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, COOKIE};
+use http::request::Parts;
+use switchboard_core::ports::Backend;
+
+use super::answer::Failure;
+use super::{Status, guard, session};
+
+/// Somebody who may read: the admin token in a header, or the cookie of a sign-in.
+pub(super) struct Reader;
+
+/// Somebody who may change things: the admin token in a header, which no browser adds by itself. A cookie is not
+/// enough.
+pub(super) struct Admin;
+
+impl<B: Backend> FromRequestParts<Arc<Status<B>>> for Reader {
+    type Rejection = Failure;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        status: &Arc<Status<B>>,
+    ) -> Result<Self, Failure> {
+        if has_token(&parts.headers, status) || signed_in(&parts.headers, status) {
+            Ok(Self)
+        } else {
+            Err(Failure::NoCredentials(
+                "sign in, or send the admin token: Authorization: Bearer …",
+            ))
+        }
+    }
+}
+
+impl<B: Backend> FromRequestParts<Arc<Status<B>>> for Admin {
+    type Rejection = Failure;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        status: &Arc<Status<B>>,
+    ) -> Result<Self, Failure> {
+        if !guard::own_site(&parts.headers) {
+            return Err(Failure::OtherSite);
+        }
+        if has_token(&parts.headers, status) {
+            Ok(Self)
+        } else {
+            Err(Failure::NoCredentials(
+                "send the admin token: Authorization: Bearer …; a sign-in is not enough",
+            ))
+        }
+    }
+}
+
+fn has_token<B>(headers: &HeaderMap, status: &Status<B>) -> bool {
+    headers
+        .get(AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .is_some_and(|(kind, token)| kind.eq_ignore_ascii_case("bearer") && status.token.is(token))
+}
+
+/// Whether the cookie of a sign-in came along and holds.
+pub(super) fn signed_in<B>(headers: &HeaderMap, status: &Status<B>) -> bool {
+    let now = status.clock.now();
+    headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .any(|(name, value)| name == session::COOKIE && status.token.made(value, now))
+}

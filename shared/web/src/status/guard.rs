@@ -1,0 +1,170 @@
+//! What keeps other sites out: the Host rule, the check of where a form came from, and the headers of every answer.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use switchboard_core::ports::Backend;
+
+use super::Status;
+
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+const OTHER_HOST: &str = "Switchboard answers here to loopback names only. To allow this Host, add it to the key \
+    `hosts` of the configuration.\n";
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Lets a request pass whose Host is this machine's or configured. A page of another site that gets its own name to
+/// lead here (DNS rebinding) sends its own Host.
+pub(super) async fn own_host<B: Backend>(
+    State(status): State<Arc<Status<B>>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if allowed(
+        request.uri(),
+        request.headers(),
+        &status.configuration.hosts,
+    ) {
+        next.run(request).await
+    } else {
+        (StatusCode::FORBIDDEN, OTHER_HOST).into_response()
+    }
+}
+
+/// Whether the request names a Host, and every Host it names is allowed.
+fn allowed(uri: &Uri, headers: &HeaderMap, hosts: &[String]) -> bool {
+    let mut named = uri
+        .authority()
+        .map(Authority::as_str)
+        .into_iter()
+        .chain(headers.get_all(HOST).iter().map(text))
+        .peekable();
+    named.peek().is_some() && named.all(|host| is_own(host, hosts))
+}
+
+/// A header's text; one that is none is a text that nothing equals.
+fn text(value: &HeaderValue) -> &str {
+    value.to_str().unwrap_or_default()
+}
+
+fn is_own(host: &str, hosts: &[String]) -> bool {
+    let Ok(authority) = Authority::try_from(host) else {
+        return false;
+    };
+    let name = authority.host().to_ascii_lowercase();
+    let bare = host.len() == authority.host().len() || authority.port_u16().is_some();
+    !host.contains('@') && bare && (LOOPBACK.contains(&name.as_str()) || hosts.contains(&name))
+}
+
+/// Whether a request came from a page of ours, or from no page at all. A browser's own word counts first.
+pub(super) fn own_site(headers: &HeaderMap) -> bool {
+    if let Some(from) = headers.get("sec-fetch-site") {
+        return matches!(text(from), "same-origin" | "none");
+    }
+    let Some(origin) = headers.get(ORIGIN) else {
+        return true;
+    };
+    let origin = text(origin);
+    let host = headers.get(HOST).map(text).unwrap_or_default();
+    ["http://", "https://"]
+        .iter()
+        .filter_map(|scheme| origin.strip_prefix(scheme))
+        .any(|from| from.eq_ignore_ascii_case(host))
+}
+
+/// Adds to every answer what tells a browser to run, keep, frame and pass on nothing of it.
+pub(super) async fn closed(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, CSP),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(host: &str) -> bool {
+        is_own(host, &["switchboard.example".to_owned()])
+    }
+
+    #[test]
+    fn a_host_is_a_loopback_name_or_configured_whatever_its_port() {
+        for good in [
+            "localhost",
+            "LOCALHOST:3000",
+            "127.0.0.1:1",
+            "[::1]",
+            "[::1]:3000",
+            "Switchboard.example:443",
+        ] {
+            assert!(own(good), "{good}");
+        }
+        for other in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "localhost@evil.example",
+            "evil.example@localhost",
+            "localhost:evil",
+            "localhost:99999",
+            "localhost:",
+            "127.0.0.2",
+            "[::2]",
+            "localhost/",
+            "a.switchboard.example",
+        ] {
+            assert!(!own(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn every_host_that_a_request_names_must_be_allowed_and_none_is_not() {
+        let uri = |text: &str| text.parse::<Uri>().expect("uri");
+        let mut headers = HeaderMap::new();
+        assert!(!allowed(&uri("/"), &headers, &[]), "no Host");
+        headers.append(HOST, HeaderValue::from_static("localhost"));
+        assert!(allowed(&uri("/"), &headers, &[]));
+        assert!(!allowed(&uri("http://evil.example/"), &headers, &[]));
+        headers.append(HOST, HeaderValue::from_static("evil.example"));
+        assert!(!allowed(&uri("/"), &headers, &[]), "two of them");
+    }
+
+    #[test]
+    fn a_form_of_another_site_is_told_by_what_the_browser_adds() {
+        let sent = |pairs: &[(&'static str, &'static str)]| {
+            let headers = pairs.iter().map(|(name, value)| {
+                let name = http::HeaderName::from_static(name);
+                (name, HeaderValue::from_static(value))
+            });
+            own_site(&headers.collect())
+        };
+        let host = ("host", "localhost:3000");
+        assert!(sent(&[host]), "no browser");
+        assert!(sent(&[host, ("origin", "http://localhost:3000")]));
+        assert!(sent(&[
+            host,
+            ("sec-fetch-site", "same-origin"),
+            ("origin", "null")
+        ]));
+        for other in ["https://evil.example", "http://localhost:4000", "null", ""] {
+            assert!(!sent(&[host, ("origin", other)]), "{other}");
+        }
+        for other in ["cross-site", "same-site"] {
+            assert!(!sent(&[host, ("sec-fetch-site", other)]), "{other}");
+        }
+    }
+}

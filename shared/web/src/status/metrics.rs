@@ -1,0 +1,126 @@
+//! `GET /metrics`: the totals in Prometheus' text form, version 0.0.4.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header::CONTENT_TYPE;
+use switchboard_core::delivery::State as DeliveryState;
+use switchboard_core::names::SourceName;
+use switchboard_core::ports::Backend;
+use switchboard_core::views::{DestinationTotals, SourceTotals};
+
+use super::Status;
+use super::access::Reader;
+use super::answer::Failure;
+use super::read::{self, OverviewAnswer};
+
+/// A metric of each source: name, what it counts, and which of the source's numbers it is.
+type OfSource = (&'static str, &'static str, fn(&SourceTotals) -> u64);
+
+const OF_SOURCES: [OfSource; 5] = [
+    ("events", "Events stored.", |of| of.stored),
+    ("repeats", "Events that were stored already.", |of| {
+        of.repeats
+    }),
+    (
+        "repeats_with_other_body",
+        "Repeats that carried another body than the first.",
+        |of| of.repeats_with_other_body,
+    ),
+    ("refused", "Requests whose signature did not hold.", |of| {
+        of.refused
+    }),
+    ("unrouted", "Stored events that no route named.", |of| {
+        of.unrouted
+    }),
+];
+
+/// `GET /metrics`
+pub(super) async fn metrics<B: Backend>(
+    _: Reader,
+    State(status): State<Arc<Status<B>>>,
+) -> Result<Response, Failure> {
+    let text = text(&read::whole(&status).await?);
+    Ok((
+        [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
+        text,
+    )
+        .into_response())
+}
+
+fn text(answer: &OverviewAnswer) -> String {
+    let mut text = Text(String::new());
+    let overview = &answer.overview;
+    for (name, help, number) in OF_SOURCES {
+        let name = format!("switchboard_{name}_total");
+        text.family(&name, "counter", help);
+        for (source, of) in &overview.sources {
+            text.sample(&name, &[("source", source.as_str())], number(of));
+        }
+    }
+    let name = "switchboard_declined_total";
+    text.family(name, "counter", "Requests answered 400, 404, 413 or 503.");
+    for of in &overview.declined {
+        let source = of.source.as_ref().map(SourceName::as_str);
+        let labels = [
+            ("source", source.unwrap_or_default()),
+            ("status", &of.status.to_string()),
+            ("cause", &of.cause),
+        ];
+        text.sample(name, &labels, of.count);
+    }
+    let name = "switchboard_deliveries";
+    text.family(name, "gauge", "Deliveries by where they stand.");
+    for (destination, of) in &overview.destinations {
+        for state in DeliveryState::ALL {
+            let labels = [
+                ("destination", destination.as_str()),
+                ("state", state.as_str()),
+            ];
+            text.sample(name, &labels, in_state(of, state));
+        }
+    }
+    let name = "switchboard_destination_held";
+    text.family(name, "gauge", "1 while an operator holds the destination.");
+    for destination in overview.destinations.keys() {
+        let held = u64::from(answer.held.contains(destination));
+        text.sample(name, &[("destination", destination.as_str())], held);
+    }
+    text.0
+}
+
+fn in_state(of: &DestinationTotals, state: DeliveryState) -> u64 {
+    match state {
+        DeliveryState::Waiting => of.waiting,
+        DeliveryState::Held => of.held,
+        DeliveryState::Delivered => of.delivered,
+        DeliveryState::Dead => of.dead,
+    }
+}
+
+/// Metrics as they are written. Writing into a text cannot fail.
+struct Text(String);
+
+impl Text {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
+            .collect();
+        let _ = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));
+    }
+}
+
+/// A label's value: the three characters that could end it, or its line, are escaped.
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}

@@ -1,0 +1,157 @@
+//! Signing in and out: by a one-time link, by the admin token in a form, and what stands at `/`.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::body::Bytes;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use http::header::{CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
+use http::{HeaderMap, HeaderValue, Method};
+use switchboard_core::ports::Backend;
+use url::form_urlencoded;
+
+use super::access::signed_in;
+use super::answer::Failure;
+use super::page::{self, Line};
+use super::{Status, guard};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// `GET /`: the page for the signed-in, else the sign-in page.
+pub(super) async fn front<B: Backend>(
+    State(status): State<Arc<Status<B>>>,
+    headers: HeaderMap,
+) -> Response {
+    if signed_in(&headers, &status) {
+        page::index()
+    } else {
+        page::sign_in(Line::None)
+    }
+}
+
+/// `GET /sign-in?code=…`: signs in by a one-time link.
+pub(super) async fn by_link<B: Backend>(
+    State(status): State<Arc<Status<B>>>,
+    method: Method,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let query = query.unwrap_or_default();
+    let Some(code) = field(query.as_bytes(), "code") else {
+        return page::sign_in(Line::None);
+    };
+    // A HEAD comes here too, from programs that look at links before people do; it must not use the code up.
+    let good = method == Method::GET
+        && status
+            .codes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take(&code);
+    if good {
+        tracing::info!("signed in by a one-time link");
+        enter(&status)
+    } else {
+        page::sign_in(Line::UsedLink)
+    }
+}
+
+/// `POST /sign-in`: signs in by the admin token.
+pub(super) async fn by_token<B: Backend>(
+    State(status): State<Arc<Status<B>>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    if !guard::own_site(&headers) {
+        return Failure::OtherSite.into_response();
+    }
+    let token = if is_form(&headers) {
+        field(&body, "token")
+    } else {
+        None
+    };
+    let Some(token) = token else {
+        let what = format!("the body must be the field token, as {FORM}");
+        return Failure::Unreadable(what).into_response();
+    };
+    match check(&status, &token) {
+        Check::Right => {
+            tracing::info!("signed in by the admin token");
+            enter(&status)
+        }
+        Check::Wrong => {
+            tracing::warn!("a sign-in failed");
+            page::sign_in(Line::WrongToken)
+        }
+        Check::Later(seconds) => {
+            let mut response = page::sign_in(Line::Later);
+            response
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from(seconds));
+            response
+        }
+    }
+}
+
+/// `POST /sign-out`: takes the cookie away. A copy of it made before would hold until its end.
+pub(super) async fn out<B: Backend>(
+    State(status): State<Arc<Status<B>>>,
+    headers: HeaderMap,
+) -> Response {
+    if guard::own_site(&headers) {
+        with_cookie(&status.cookies.forget())
+    } else {
+        Failure::OtherSite.into_response()
+    }
+}
+
+enum Check {
+    Right,
+    Wrong,
+    /// Not looked at; in how many seconds it would be.
+    Later(u64),
+}
+
+fn check<B: Backend>(status: &Status<B>, token: &str) -> Check {
+    let ticks = status.clock.ticks();
+    let mut failed = status.failed.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pause) = failed.pause(ticks) {
+        return Check::Later(pause.as_secs().saturating_add(1));
+    }
+    if status.token.is(token) {
+        Check::Right
+    } else {
+        failed.count(ticks);
+        Check::Wrong
+    }
+}
+
+fn enter<B: Backend>(status: &Status<B>) -> Response {
+    with_cookie(
+        &status
+            .cookies
+            .keep(&status.token.cookie(status.clock.now())),
+    )
+}
+
+/// 303 to the page, with a cookie that is kept or forgotten.
+fn with_cookie(cookie: &str) -> Response {
+    let mut response = Redirect::to("/").into_response();
+    if let Ok(value) = HeaderValue::from_str(cookie) {
+        response.headers_mut().insert(SET_COOKIE, value);
+    }
+    response
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(FORM))
+}
+
+/// The field of that name in a form or a query.
+fn field(encoded: &[u8], name: &str) -> Option<String> {
+    form_urlencoded::parse(encoded)
+        .find(|(other, _)| other == name)
+        .map(|(_, value)| value.into_owned())
+}

@@ -1,0 +1,73 @@
+//! A store that takes long, and senders that do not wait for it.
+
+use switchboard_core::refusal::Cause;
+use switchboard_web::ingress::IngressLimits;
+
+use crate::sender::soon;
+use crate::store::Mood;
+use crate::{SHORT, Switchboard, signed};
+
+/// Waits until `n` events are stored.
+async fn stored(board: &Switchboard, n: usize) {
+    let all = async {
+        while board.store.bodies().len() < n {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(all).await;
+}
+
+#[tokio::test]
+async fn a_sender_that_hangs_up_does_not_cut_the_storing_of_its_event() {
+    let board = Switchboard::start().await;
+    board.store.set(Mood::Slow);
+    for n in 1..=2 {
+        let mut sender = board.sender().await;
+        sender.say(signed("/in/shop", &n.to_string(), b"{}")).await;
+        soon(board.store.gate.arrived.acquire())
+            .await
+            .expect("arrived")
+            .forget();
+        if n == 1 {
+            drop(sender);
+        } else {
+            sender.0.set_zero_linger().expect("an option");
+            drop(sender); // with a reset
+        }
+        // The server has seen the end of that connection when it answers on the next.
+        assert_eq!(
+            board
+                .answer("GET /in/shop HTTP/1.1\r\nhost: a\r\n\r\n")
+                .await
+                .status,
+            405
+        );
+        board.store.gate.open.add_permits(1);
+        stored(&board, n).await;
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_takes_too_long_is_a_503_and_the_next_copy_a_repeat() {
+    let limits = IngressLimits {
+        accept_time: SHORT,
+        ..IngressLimits::default()
+    };
+    let board = Switchboard::within(limits).await;
+    board.store.set(Mood::Slow);
+    let answer = board.answer(signed("/in/shop", "1", b"{}")).await;
+    assert_eq!(answer.status, 503);
+    assert_eq!(answer.value("retry-after"), Some("5"));
+    let counted = async {
+        while board.store.declined() != [Cause::StoreUnavailable] {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(counted).await;
+
+    board.store.set(Mood::Fine);
+    board.store.gate.open.add_permits(1);
+    stored(&board, 1).await;
+    let again = board.answer(signed("/in/shop", "1", b"{}")).await;
+    assert!(again.body.contains("repeat"), "{again:?}");
+}

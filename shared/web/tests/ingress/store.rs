@@ -1,0 +1,193 @@
+//! A store in memory that can be told to wait, fail or break.
+
+use std::sync::{Arc, Mutex};
+
+use switchboard_core::attempt::Attempt;
+use switchboard_core::delivery::{AttemptRecord, DeathReason, Next};
+use switchboard_core::endpoint::{Change, Settings};
+use switchboard_core::event::Event;
+use switchboard_core::identity::{EventId, Run};
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::{
+    Accepted, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued,
+    Recorded, SameBody, Selection, SettingsStore, Spread, Views,
+};
+use switchboard_core::refusal::Cause;
+use switchboard_core::time::Timestamp;
+use switchboard_core::views::{
+    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
+};
+use tokio::sync::Semaphore;
+
+/// How the store behaves when an event is to be stored.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Mood {
+    #[default]
+    Fine,
+    /// It waits for a permit of the gate first.
+    Slow,
+    /// It fails.
+    Failing,
+    /// It panics.
+    Broken,
+}
+
+/// The store.
+#[derive(Default)]
+pub(crate) struct Store {
+    pub(crate) mood: Mutex<Mood>,
+    pub(crate) gate: Gate,
+    pub(crate) events: Mutex<Vec<Event>>,
+    pub(crate) notes: Mutex<Vec<Note>>,
+}
+
+/// Where the slow store waits, and where a test learns that it does.
+pub(crate) struct Gate {
+    pub(crate) arrived: Semaphore,
+    pub(crate) open: Semaphore,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self {
+            arrived: Semaphore::new(0),
+            open: Semaphore::new(0),
+        }
+    }
+}
+
+impl Store {
+    pub(crate) fn set(&self, mood: Mood) {
+        *self.mood.lock().expect("lock") = mood;
+    }
+
+    pub(crate) fn bodies(&self) -> Vec<Vec<u8>> {
+        let events = self.events.lock().expect("lock");
+        events.iter().map(|event| event.body.to_vec()).collect()
+    }
+
+    /// The causes of all declined requests.
+    pub(crate) fn declined(&self) -> Vec<Cause> {
+        let notes = self.notes.lock().expect("lock");
+        notes
+            .iter()
+            .filter_map(|note| match note {
+                Note::Declined { cause, .. } => Some(*cause),
+                Note::Refused { .. } => None,
+            })
+            .collect()
+    }
+
+    /// How many requests were refused.
+    pub(crate) fn refused(&self) -> usize {
+        let all = self.notes.lock().expect("lock").len();
+        all - self.declined().len()
+    }
+}
+
+impl Ledger for Store {
+    async fn accept(&self, event: &Event, _plan: &[Queued], _keep: Keep) -> Answer<Accepted> {
+        let mood = *self.mood.lock().expect("lock");
+        match mood {
+            Mood::Fine => {}
+            Mood::Slow => {
+                self.gate.arrived.add_permits(1);
+                self.gate.open.acquire().await.expect("open").forget();
+            }
+            Mood::Failing => return Err(BackendError::new("storing", "out of order")),
+            Mood::Broken => panic!("out of order"),
+        }
+        let mut events = self.events.lock().expect("lock");
+        if events.iter().any(|other| other.id == event.id) {
+            return Ok(Accepted::Repeat(SameBody::Yes));
+        }
+        events.push(event.clone());
+        Ok(Accepted::New)
+    }
+
+    async fn begin(&self, _: &Hint, _: Timestamp) -> Answer<Begun> {
+        unimplemented!()
+    }
+
+    async fn record(&self, _: &Attempt, _: &AttemptRecord, _: Next, _: Keep) -> Answer<Recorded> {
+        unimplemented!()
+    }
+
+    async fn bury(
+        &self,
+        _: &DestinationName,
+        _: DeathReason,
+        _: Timestamp,
+        _: Keep,
+        _: u32,
+    ) -> Answer<Moved> {
+        unimplemented!()
+    }
+
+    async fn shelve(&self, _: &DestinationName, _: Timestamp, _: Keep, _: u32) -> Answer<Moved> {
+        unimplemented!()
+    }
+
+    async fn requeue(&self, _: &Selection, _: Spread, _: u32) -> Answer<Moved> {
+        unimplemented!()
+    }
+
+    async fn replay(&self, _: &EventId, _: Run, _: &[Queued]) -> Answer<bool> {
+        unimplemented!()
+    }
+
+    async fn recover(&self, _: Timestamp, _: u32) -> Answer<Moved> {
+        unimplemented!()
+    }
+
+    async fn expire(&self, _: Timestamp, _: u32) -> Answer<u32> {
+        unimplemented!()
+    }
+}
+
+impl Journal for Store {
+    async fn note(&self, _at: Timestamp, note: Note) -> Answer<()> {
+        self.notes.lock().expect("lock").push(note);
+        Ok(())
+    }
+}
+
+impl SettingsStore for Store {
+    async fn settings(&self) -> Answer<Arc<Settings>> {
+        Ok(Arc::default())
+    }
+
+    async fn change(&self, _: Change) -> Answer<Arc<Settings>> {
+        unimplemented!()
+    }
+}
+
+impl Views for Store {
+    async fn overview(&self) -> Answer<Overview> {
+        unimplemented!()
+    }
+
+    async fn events(&self, _: &EventSearch, _: &PageAsk) -> Answer<Page<EventRow>> {
+        unimplemented!()
+    }
+
+    async fn event(&self, _: &EventId) -> Answer<Option<EventView>> {
+        unimplemented!()
+    }
+
+    async fn dead_letters(&self, _: &PageAsk) -> Answer<Page<DeadLetter>> {
+        unimplemented!()
+    }
+
+    async fn refusals(&self, _: &PageAsk) -> Answer<Page<RefusalRow>> {
+        unimplemented!()
+    }
+
+    async fn declined(&self, _: &PageAsk) -> Answer<Page<Declined>> {
+        unimplemented!()
+    }
+
+    async fn ready(&self) -> Answer<()> {
+        unimplemented!()
+    }
+}

@@ -1,0 +1,230 @@
+//! A backend in memory that does as much as operators need, keeps what was asked of it, and fails on demand.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use switchboard_core::attempt::Attempt;
+use switchboard_core::delivery::{AttemptRecord, DeathReason, Next};
+use switchboard_core::endpoint::{Change, Settings};
+use switchboard_core::event::Event;
+use switchboard_core::identity::{DeliveryId, EventId, Run};
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::{
+    Accepted, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued,
+    Recorded, Selection, SettingsStore, Spread, Views,
+};
+use switchboard_core::time::Timestamp;
+use switchboard_core::views::{
+    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
+};
+
+/// What was asked of the backend, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Requeue(Selection, Spread, u32),
+    Bury(DestinationName, u32),
+    Change(Change),
+    Events(EventSearch, PageAsk),
+    List(PageAsk),
+    Ready,
+}
+
+/// What it shows.
+#[derive(Default)]
+pub(crate) struct Shown {
+    pub(crate) overview: Overview,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) event: Option<EventView>,
+    pub(crate) dead_letters: Vec<DeadLetter>,
+    pub(crate) refusals: Vec<RefusalRow>,
+    pub(crate) declined: Vec<Declined>,
+}
+
+pub(crate) struct Fake {
+    pub(crate) dead: Mutex<Vec<(DeliveryId, DestinationName)>>,
+    pub(crate) held: Mutex<Vec<DestinationName>>,
+    /// Copies to your endpoint that wait.
+    pub(crate) copies: AtomicU32,
+    pub(crate) settings: Mutex<Arc<Settings>>,
+    pub(crate) calls: Mutex<Vec<Call>>,
+    /// Calls that still work before all fail.
+    pub(crate) works_for: AtomicU32,
+    pub(crate) shown: Shown,
+}
+
+/// What the cause of every failure says; for the log only.
+pub(crate) const CAUSE: &str = "disk gone at row 17";
+
+impl Fake {
+    pub(crate) fn new(shown: Shown) -> Self {
+        Self {
+            dead: Mutex::default(),
+            held: Mutex::default(),
+            copies: AtomicU32::new(0),
+            settings: Mutex::default(),
+            calls: Mutex::default(),
+            works_for: AtomicU32::new(u32::MAX),
+            shown,
+        }
+    }
+
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.calls.lock().expect("calls").clone()
+    }
+
+    fn works(&self) -> Answer<()> {
+        self.works_for
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(1)
+            })
+            .map(|_| ())
+            .map_err(|_| BackendError::new("write", CAUSE))
+    }
+
+    fn asked(&self, call: Call) -> Answer<()> {
+        self.calls.lock().expect("calls").push(call);
+        self.works()
+    }
+
+    fn page<T: Clone>(&self, ask: &PageAsk, items: &[T]) -> Answer<Page<T>> {
+        self.asked(Call::List(ask.clone()))?;
+        Ok(Page {
+            items: items.to_vec(),
+            next: None,
+        })
+    }
+}
+
+/// Takes at most `limit` of those that are meant.
+fn take<T>(all: &mut Vec<T>, limit: u32, meant: impl Fn(&T) -> bool) -> Moved {
+    let mut done = 0;
+    all.retain(|one| {
+        let stays = done == limit || !meant(one);
+        done += u32::from(!stays);
+        stays
+    });
+    let left = all.iter().filter(|one| meant(one)).count();
+    Moved {
+        done,
+        left: u32::try_from(left).expect("few"),
+    }
+}
+
+impl Ledger for Fake {
+    async fn requeue(&self, selection: &Selection, spread: Spread, limit: u32) -> Answer<Moved> {
+        self.asked(Call::Requeue(selection.clone(), spread, limit))?;
+        let mut dead = self.dead.lock().expect("dead");
+        Ok(match selection {
+            Selection::AllDead => take(&mut dead, limit, |_| true),
+            Selection::DeadOf(name) => take(&mut dead, limit, |(_, of)| of == name),
+            Selection::Dead(ids) => take(&mut dead, limit, |(id, _)| ids.contains(id)),
+            Selection::HeldOf(name) => {
+                take(&mut self.held.lock().expect("held"), limit, |of| of == name)
+            }
+        })
+    }
+
+    async fn bury(
+        &self,
+        destination: &DestinationName,
+        reason: DeathReason,
+        _: Timestamp,
+        _: Keep,
+        limit: u32,
+    ) -> Answer<Moved> {
+        assert_eq!(reason, DeathReason::EndpointCleared);
+        self.asked(Call::Bury(destination.clone(), limit))?;
+        let open = self.copies.load(Ordering::SeqCst);
+        let done = open.min(limit);
+        self.copies.store(open - done, Ordering::SeqCst);
+        Ok(Moved {
+            done,
+            left: open - done,
+        })
+    }
+
+    async fn accept(&self, _: &Event, _: &[Queued], _: Keep) -> Answer<Accepted> {
+        unreachable!("operators accept nothing")
+    }
+
+    async fn begin(&self, _: &Hint, _: Timestamp) -> Answer<Begun> {
+        unreachable!("operators attempt nothing")
+    }
+
+    async fn record(&self, _: &Attempt, _: &AttemptRecord, _: Next, _: Keep) -> Answer<Recorded> {
+        unreachable!("operators attempt nothing")
+    }
+
+    async fn shelve(&self, _: &DestinationName, _: Timestamp, _: Keep, _: u32) -> Answer<Moved> {
+        unreachable!("the worker shelves")
+    }
+
+    async fn replay(&self, _: &EventId, _: Run, _: &[Queued]) -> Answer<bool> {
+        unreachable!("nothing is replayed here")
+    }
+
+    async fn recover(&self, _: Timestamp, _: u32) -> Answer<Moved> {
+        unreachable!("nothing is recovered here")
+    }
+
+    async fn expire(&self, _: Timestamp, _: u32) -> Answer<u32> {
+        unreachable!("nothing expires here")
+    }
+}
+
+impl Journal for Fake {
+    async fn note(&self, _: Timestamp, _: Note) -> Answer<()> {
+        unreachable!("operators are not noted")
+    }
+}
+
+impl SettingsStore for Fake {
+    async fn settings(&self) -> Answer<Arc<Settings>> {
+        self.works()?;
+        Ok(Arc::clone(&self.settings.lock().expect("settings")))
+    }
+
+    async fn change(&self, change: Change) -> Answer<Arc<Settings>> {
+        self.asked(Call::Change(change.clone()))?;
+        let mut settings = self.settings.lock().expect("settings");
+        *settings = Arc::new(Settings::clone(&settings).after(change));
+        Ok(Arc::clone(&settings))
+    }
+}
+
+impl Views for Fake {
+    async fn overview(&self) -> Answer<Overview> {
+        self.works()?;
+        Ok(self.shown.overview.clone())
+    }
+
+    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Page<EventRow>> {
+        self.asked(Call::Events(search.clone(), ask.clone()))?;
+        Ok(Page {
+            items: self.shown.events.clone(),
+            next: switchboard_core::views::Cursor::new("older"),
+        })
+    }
+
+    async fn event(&self, id: &EventId) -> Answer<Option<EventView>> {
+        self.works()?;
+        let shown = self.shown.event.clone();
+        Ok(shown.filter(|view| view.row.event == *id))
+    }
+
+    async fn dead_letters(&self, ask: &PageAsk) -> Answer<Page<DeadLetter>> {
+        self.page(ask, &self.shown.dead_letters)
+    }
+
+    async fn refusals(&self, ask: &PageAsk) -> Answer<Page<RefusalRow>> {
+        self.page(ask, &self.shown.refusals)
+    }
+
+    async fn declined(&self, ask: &PageAsk) -> Answer<Page<Declined>> {
+        self.page(ask, &self.shown.declined)
+    }
+
+    async fn ready(&self) -> Answer<()> {
+        self.asked(Call::Ready)
+    }
+}

@@ -1,0 +1,16 @@
+//! What operators reach, request by request, over a backend in memory.
+
+#[cfg(test)]
+mod admin;
+#[cfg(test)]
+mod desk;
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod guard;
+#[cfg(test)]
+mod operate;
+#[cfg(test)]
+mod reading;
+#[cfg(test)]
+mod sign_in;

@@ -1,0 +1,160 @@
+//! The address guard, where connections are made: what is connected to is what was judged, at every attempt.
+
+use switchboard_core::address::{Forbidden, Networks};
+use switchboard_core::delivery::{Outcome, Unanswered};
+
+use crate::destination::Destination;
+use crate::{Answers, Setting, answered, configuration, post, unanswered};
+
+const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+fn forbidden(why: Forbidden) -> Outcome {
+    unanswered(Unanswered::Forbidden(why))
+}
+
+fn deployed(answers: &[&[&str]]) -> Setting {
+    Setting {
+        configuration: configuration(Networks::Public),
+        resolver: Answers::new(answers),
+        ..Setting::default()
+    }
+}
+
+#[tokio::test]
+async fn one_inside_address_among_the_answers_refuses_the_attempt_before_any_connection() {
+    let destination = Destination::answering(OK).await;
+    let url = destination.url("http", "hooks.test");
+    for answers in [
+        ["93.184.215.14", "127.0.0.1"],
+        ["127.0.0.1", "93.184.215.14"],
+        ["93.184.215.14", "::1"],
+        ["93.184.215.14", "::ffff:127.0.0.1"],
+    ] {
+        let transport = deployed(&[&answers]).transport();
+        let outcome = post(&transport, &url).await;
+        assert_eq!(outcome, forbidden(Forbidden::Loopback), "{answers:?}");
+    }
+    assert_eq!(destination.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_that_resolves_to_something_else_the_second_time_is_judged_again() {
+    // Closes after each answer, so that every attempt must connect anew.
+    let destination = Destination::answering_once(
+        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+    )
+    .await;
+    let transport = Setting {
+        resolver: Answers::new(&[&["127.0.0.1"], &["169.254.169.254"], &["127.0.0.1"]]),
+        ..Setting::default()
+    }
+    .transport();
+    let url = destination.url("http", "hooks.test");
+    assert_eq!(answered(&post(&transport, &url).await), (200, ""));
+    let outcome = post(&transport, &url).await;
+    assert_eq!(outcome, forbidden(Forbidden::LinkLocal));
+    assert_eq!(answered(&post(&transport, &url).await), (200, ""));
+}
+
+#[tokio::test]
+async fn a_kept_connection_leads_to_the_address_that_was_judged_whatever_the_name_says_now() {
+    let destination = Destination::answering(OK).await;
+    let transport = Setting {
+        resolver: Answers::new(&[&["127.0.0.1"], &["169.254.169.254"]]),
+        ..Setting::default()
+    }
+    .transport();
+    let url = destination.url("http", "hooks.test");
+    for _ in 0..3 {
+        assert_eq!(answered(&post(&transport, &url).await), (200, ""));
+    }
+    assert_eq!(destination.connections(), 1);
+}
+
+#[tokio::test]
+async fn an_address_itself_and_the_names_of_this_machine_are_judged_without_resolving() {
+    let destination = Destination::answering(OK).await;
+    for host in [
+        "127.0.0.1",
+        "2130706433",
+        "0x7f000001",
+        "127.1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "localhost",
+        "localhost.",
+        "LOCALHOST",
+        "sub.localhost",
+    ] {
+        let outcome = post(&deployed(&[]).transport(), &destination.url("http", host)).await;
+        assert_eq!(outcome, forbidden(Forbidden::Loopback), "{host}");
+    }
+    assert_eq!(destination.connections(), 0);
+}
+
+#[tokio::test]
+async fn private_networks_allowed_lets_every_spelling_of_this_machine_through() {
+    let destination = Destination::answering(OK).await;
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "localhost",
+        "localhost.",
+        "sub.localhost",
+    ] {
+        let transport = Setting {
+            resolver: Answers::new(&[]),
+            ..Setting::default()
+        }
+        .transport();
+        let outcome = post(&transport, &destination.url("http", host)).await;
+        assert_eq!(answered(&outcome), (200, ""), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn link_local_and_metadata_are_refused_even_with_private_networks_allowed() {
+    for (address, why) in [
+        ("169.254.169.254", Forbidden::LinkLocal),
+        ("fd00:ec2::254", Forbidden::LinkLocal),
+        ("100.100.100.200", Forbidden::LinkLocal),
+        ("0.0.0.0", Forbidden::Reserved),
+        ("224.0.0.1", Forbidden::Reserved),
+    ] {
+        let transport = Setting {
+            resolver: Answers::new(&[&[address, "127.0.0.1"]]),
+            ..Setting::default()
+        }
+        .transport();
+        let outcome = post(&transport, "http://metadata.google.internal./").await;
+        assert_eq!(outcome, forbidden(why), "{address}");
+    }
+}
+
+#[tokio::test]
+async fn the_platforms_own_address_is_never_connected_to() {
+    let destination = Destination::answering(OK).await;
+    for host in ["127.0.0.1", "localhost", "hooks.test", "[::ffff:127.0.0.1]"] {
+        let transport = Setting {
+            platform: vec![destination.at],
+            ..Setting::default()
+        }
+        .transport();
+        let outcome = post(&transport, &destination.url("http", host)).await;
+        assert_eq!(outcome, forbidden(Forbidden::Platform), "{host}");
+    }
+    assert_eq!(destination.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_with_only_an_ipv6_address_that_does_not_answer_is_a_readable_failure() {
+    // Bound on IPv4 only, so that nothing listens on this port over IPv6.
+    let destination = Destination::answering(OK).await;
+    let transport = Setting {
+        resolver: Answers::new(&[&["::1"]]),
+        ..Setting::default()
+    }
+    .transport();
+    let outcome = post(&transport, &destination.url("http", "hooks.test")).await;
+    assert_eq!(outcome, unanswered(Unanswered::NoConnection));
+}
