@@ -1,0 +1,42 @@
+//! What is printed at the start: where everything is, how to sign in, and how to send a first event.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use switchboard_core::configuration::Configuration;
+
+use crate::end::say;
+
+/// Where everything is.
+pub(crate) struct Running<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) configuration: &'a Configuration,
+    /// The flags that a client needs to find the same configuration, such as `--config FILE`.
+    pub(crate) flags: &'a str,
+    pub(crate) listen: SocketAddr,
+    pub(crate) receivers: Option<SocketAddr>,
+    pub(crate) sign_in: &'a str,
+    pub(crate) folder: &'a Path,
+}
+
+/// Prints where everything is.
+pub(crate) fn announce(running: &Running<'_>) {
+    let base = format!("http://{}", running.listen);
+    say("Switchboard is running.");
+    say(&format!("  page       {base}/"));
+    say(&format!("  sign in    {base}{}   (works once)", running.sign_in));
+    let public = running.configuration.public_url.as_ref().map_or(base.as_str(), |url| url.as_str().trim_end_matches('/'));
+    for source in &running.configuration.sources {
+        say(&format!("  source     {public}/in/{}   ({})", source.name, source.scheme.name));
+    }
+    if let Some(receivers) = running.receivers {
+        say(&format!("  receivers  http://{receivers}/"));
+    }
+    say(&format!("  data       {}", running.folder.display()));
+    if let Some(source) = running.configuration.sources.first() {
+        let kind = crate::samples::usual_kind(source.scheme);
+        let url = if running.listen == SocketAddr::from(([127, 0, 0, 1], 3000)) { String::new() } else { format!(" --url {base}") };
+        say("Send a first event, in another terminal:");
+        say(&format!("  {} send {} {kind}{}{url}", running.program, source.name, running.flags));
+    }
+}

@@ -1,0 +1,256 @@
+//! The command line: what can be asked for, and what each flag means.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use url::Url;
+
+/// Receives webhooks, keeps each event once, and delivers it to every destination until it has been applied once.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, about, long_about = None, args_conflicts_with_subcommands = true)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) serve: Serve,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run everything: ingress, deliveries, page, API (what happens without a command, too)
+    Serve(Serve),
+    /// Write a commented configuration of your own, with a fresh secret, to start from
+    Init(Init),
+    /// Check a configuration and name everything that is wrong with it
+    Check(ConfigurationFile),
+    /// Post a correctly signed sample event to a source, as its sender would
+    Send(Send),
+    /// Check a captured request against a source and say why it is accepted or refused
+    Verify(Verify),
+    /// Send dead letters again: 6 more attempts each, under the same key
+    Redrive(Redrive),
+    /// Hold a destination: its deliveries wait, none is lost
+    Hold(Hold),
+    /// Release a held destination, spread over time
+    Release(Release),
+    /// Set, clear or rotate your endpoint, which gets a signed copy of every event
+    Endpoint(Endpoint),
+    /// Copy the store to a file, also while serving
+    Backup(Backup),
+    /// Run only the sample receivers
+    Receivers(Receivers),
+}
+
+/// Which configuration counts.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConfigurationFile {
+    /// The configuration; without it the built-in sample
+    #[arg(long = "config", value_name = "FILE", env = "SWITCHBOARD_CONFIG")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Where the state lies.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DataFolder {
+    /// The folder that holds the store and the admin token
+    #[arg(long = "data", value_name = "DIR", env = "SWITCHBOARD_DATA", default_value = "data")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) configuration: ConfigurationFile,
+    #[command(flatten)]
+    pub(crate) data: DataFolder,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDR", env = "SWITCHBOARD_LISTEN", default_value = "127.0.0.1:3000")]
+    pub(crate) listen: SocketAddr,
+    /// Where the sample receivers listen, or off [default: 127.0.0.1:3001 with the built-in sample, else off]
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) receivers: Option<ReceiversAddress>,
+    /// How the log is written
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = LogForm::Text)]
+    pub(crate) log: LogForm,
+    /// The token for admin calls [default: a random one, kept in DIR/admin-token]
+    #[arg(long, value_name = "TOKEN", env = "SWITCHBOARD_ADMIN_TOKEN", hide_env_values = true, hide = true)]
+    pub(crate) admin_token: Option<String>,
+}
+
+/// Where the sample receivers listen, if they do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ReceiversAddress {
+    Off,
+    At(SocketAddr),
+}
+
+impl std::str::FromStr for ReceiversAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        text.parse().map(Self::At).map_err(|_| "neither an address such as 127.0.0.1:3001 nor off".to_owned())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogForm {
+    /// For a person
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Where to write switchboard.toml and secrets/
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Send {
+    /// The source to post to, such as shop
+    pub(crate) source: String,
+    /// The kind of event, such as orders/create
+    pub(crate) kind: String,
+    /// Send this body instead of a sample; for stripe its own id and type count, for standard-webhooks its own type
+    #[arg(long, value_name = "FILE")]
+    pub(crate) body: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) configuration: ConfigurationFile,
+    /// Where the Switchboard is
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:3000")]
+    pub(crate) url: Url,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    pub(crate) configuration: ConfigurationFile,
+    /// The source it was posted to
+    #[arg(long)]
+    pub(crate) source: String,
+    /// A header of the request, as 'Name: value'; once for each
+    #[arg(long = "header", value_name = "'NAME: VALUE'")]
+    pub(crate) headers: Vec<String>,
+    /// A file with the raw body
+    #[arg(long, value_name = "FILE")]
+    pub(crate) body: PathBuf,
+    /// Judge the signed time as of this moment, in seconds since 1970 [default: now]
+    #[arg(long, value_name = "UNIX")]
+    pub(crate) at: Option<i64>,
+}
+
+/// How a running Switchboard is reached.
+#[derive(Debug, Args)]
+pub(crate) struct Reach {
+    /// Where the Switchboard is
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:3000")]
+    pub(crate) url: Url,
+    /// The admin token [default: the one in DIR/admin-token]
+    #[arg(long, value_name = "TOKEN", env = "SWITCHBOARD_ADMIN_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    #[command(flatten)]
+    pub(crate) data: DataFolder,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(crate) struct Redrive {
+    /// All dead letters
+    #[arg(long, group = "which")]
+    pub(crate) all: bool,
+    /// Those of one destination
+    #[arg(long, value_name = "NAME", group = "which")]
+    pub(crate) destination: Option<String>,
+    /// These deliveries (dlv_…)
+    #[arg(value_name = "DELIVERY", group = "which")]
+    pub(crate) deliveries: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Hold {
+    /// The destination
+    pub(crate) destination: String,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Release {
+    /// The destination
+    pub(crate) destination: String,
+    /// How many held deliveries start each second
+    #[arg(long, value_name = "N")]
+    pub(crate) per_second: Option<u32>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Endpoint {
+    #[command(subcommand)]
+    pub(crate) change: EndpointChange,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EndpointChange {
+    /// Set its address; prints its signing secret the first time
+    Set {
+        /// Where the copies go
+        address: String,
+        #[command(flatten)]
+        reach: Reach,
+    },
+    /// Clear its address and secret; copies still open become dead letters
+    Clear {
+        #[command(flatten)]
+        reach: Reach,
+    },
+    /// Give it a new secret and print that; the old one signs beside it for 24 hours
+    Rotate {
+        #[command(flatten)]
+        reach: Reach,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// The new file
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: DataFolder,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Receivers {
+    /// The address to listen on
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3001")]
+    pub(crate) listen: SocketAddr,
+    #[command(flatten)]
+    pub(crate) data: DataFolder,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn without_a_command_everything_is_served() {
+        let line = CommandLine::parse_from(["switchboard", "--listen", "127.0.0.1:0", "--receivers", "off"]);
+        assert!(line.command.is_none());
+        assert!(matches!(line.serve.receivers, Some(ReceiversAddress::Off)));
+    }
+}

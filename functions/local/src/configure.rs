@@ -1,0 +1,86 @@
+//! Loading the configuration: the built-in sample or a file, with its secrets from the environment and from files.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use switchboard_core::configuration::{self, Configuration, Origin, Source};
+use switchboard_core::secret::{Reference, SecretReader};
+
+use crate::command::ConfigurationFile;
+use crate::end::{Failed, complain};
+
+/// The sample that is used without a file.
+const SAMPLE: &str = include_str!("../../../switchboard.toml");
+/// Where the sample's destinations are unless the receivers listen elsewhere.
+const SAMPLE_RECEIVERS: &str = "127.0.0.1:3001";
+
+/// The environment, read once.
+#[derive(Debug)]
+pub(crate) struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    pub(crate) fn read() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// The value of a variable, where it is text.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(&OsString::from(name)).and_then(|value| value.to_str())
+    }
+}
+
+/// Finds secrets in the environment and in files beside the configuration.
+struct Secrets<'a> {
+    environment: &'a Environment,
+    folder: PathBuf,
+}
+
+impl SecretReader for Secrets<'_> {
+    fn read(&self, reference: &Reference) -> Result<String, String> {
+        match reference {
+            Reference::Environment(name) => {
+                let value = self.environment.0.get(&OsString::from(name)).ok_or("the variable is not set")?;
+                value.clone().into_string().map_err(|_| "the variable is not text".to_owned())
+            }
+            Reference::File(path) => std::fs::read_to_string(self.folder.join(path)).map_err(|error| error.to_string()),
+            Reference::Sample(text) => Ok(text.clone()),
+        }
+    }
+}
+
+/// Where a configuration comes from, without loading it.
+pub(crate) fn origin(file: &ConfigurationFile) -> Origin {
+    if file.file.is_some() { Origin::File } else { Origin::BuiltIn }
+}
+
+/// Loads the configuration. The built-in sample's destinations are at `receivers`.
+pub(crate) fn load(file: &ConfigurationFile, environment: &Environment, receivers: Option<SocketAddr>) -> Result<Configuration, Failed> {
+    let (text, origin, folder) = match &file.file {
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Failed::configuration(format_args!("the configuration {} cannot be read: {error}", path.display())))?;
+            let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+            (text, Origin::File, folder)
+        }
+        None => {
+            let at = receivers.map_or_else(|| SAMPLE_RECEIVERS.to_owned(), |address| address.to_string());
+            (SAMPLE.replace(SAMPLE_RECEIVERS, &at), Origin::BuiltIn, PathBuf::new())
+        }
+    };
+    let read = configuration::read(&text, origin, &Secrets { environment, folder });
+    let read = read.map_err(|faults| Failed::Configuration(faults.iter().map(ToString::to_string).collect()))?;
+    for warning in read.warnings {
+        complain(&format!("switchboard: warning: {warning}"));
+    }
+    Ok(read.configuration)
+}
+
+/// The source of that name, or which ones there are.
+pub(crate) fn source<'a>(configuration: &'a Configuration, name: &str) -> Result<&'a Source, Failed> {
+    configuration.sources.iter().find(|source| source.name.as_str() == name).ok_or_else(|| {
+        let known: Vec<&str> = configuration.sources.iter().map(|source| source.name.as_str()).collect();
+        Failed::configuration(format_args!("there is no source named {name:?}; there are {}", known.join(", ")))
+    })
+}

@@ -1,0 +1,54 @@
+//! How a command ends: its exit code, and the lines that say why.
+
+use std::process::ExitCode;
+
+/// Exit code of an unusable configuration (`EX_USAGE` of sysexits).
+const UNUSABLE: u8 = 64;
+
+/// A command that did not end well.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Failed {
+    /// The configuration cannot be used: 64, each line one fault.
+    Configuration(Vec<String>),
+    /// Anything else: 1.
+    Command(String),
+}
+
+impl Failed {
+    /// The failure of a command, in one line.
+    pub(crate) fn new(line: impl std::fmt::Display) -> Self {
+        Self::Command(line.to_string())
+    }
+
+    /// One fault of the configuration.
+    pub(crate) fn configuration(line: impl std::fmt::Display) -> Self {
+        Self::Configuration(vec![line.to_string()])
+    }
+
+    /// Says why, on standard error, and gives the exit code.
+    pub(crate) fn tell(&self) -> ExitCode {
+        match self {
+            Self::Configuration(lines) => {
+                for line in lines {
+                    complain(&format!("switchboard: {line}"));
+                }
+                ExitCode::from(UNUSABLE)
+            }
+            Self::Command(line) => {
+                complain(&format!("switchboard: {line}"));
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// A line for the person at the terminal. A terminal that has gone away is no reason to stop.
+#[expect(clippy::print_stdout, reason = "what a command prints is what it is for")]
+pub(crate) fn say(line: &str) {
+    println!("{line}");
+}
+
+#[expect(clippy::print_stderr, reason = "why a command failed goes where errors go")]
+pub(crate) fn complain(line: &str) {
+    eprintln!("{line}");
+}

@@ -1,0 +1,64 @@
+//! The admin token: given, or made once and kept in the data folder.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use data_encoding::HEXLOWER;
+use rand::{Rng, RngExt};
+use switchboard_core::secret::Secret;
+
+use crate::end::Failed;
+
+const FILE: &str = "admin-token";
+/// Shortest token that may be given, in characters.
+const SHORTEST: usize = 16;
+
+/// The token that was given, else the one in the data folder, made if there is none.
+pub(crate) fn of_server(given: Option<&str>, folder: &Path, rng: &mut dyn Rng) -> Result<Secret, Failed> {
+    if let Some(given) = given {
+        return check(given);
+    }
+    if let Some(kept) = kept(folder)? {
+        return Ok(kept);
+    }
+    let fresh = HEXLOWER.encode(&rng.random::<[u8; 32]>());
+    let path = folder.join(FILE);
+    let fault = |error| Failed::new(format_args!("{} cannot be written: {error}", path.display()));
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(fault)?;
+    file.write_all(fresh.as_bytes()).and_then(|()| file.sync_all()).map_err(fault)?;
+    Secret::new(&fresh).ok_or_else(|| Failed::new("no token"))
+}
+
+/// A token that was given, if it can be used.
+pub(crate) fn check(given: &str) -> Result<Secret, Failed> {
+    let token = Secret::new(given).filter(|token| token.expose().len() >= SHORTEST && token.expose().is_ascii());
+    token.ok_or_else(|| {
+        Failed::configuration(format_args!("SWITCHBOARD_ADMIN_TOKEN must be at least {SHORTEST} characters of ASCII"))
+    })
+}
+
+/// The token that was given, else the one in the data folder.
+pub(crate) fn of_client(given: Option<&str>, folder: &Path) -> Result<Secret, Failed> {
+    if let Some(given) = given.and_then(Secret::new) {
+        return Ok(given);
+    }
+    kept(folder)?.ok_or_else(|| {
+        Failed::new(format_args!(
+            "no admin token: give --token or SWITCHBOARD_ADMIN_TOKEN, or --data with the folder of the Switchboard (looked in {})",
+            folder.display()
+        ))
+    })
+}
+
+/// The token in the data folder; an empty file counts as none.
+fn kept(folder: &Path) -> Result<Option<Secret>, Failed> {
+    let path = folder.join(FILE);
+    let mut text = String::new();
+    match OpenOptions::new().read(true).open(&path).and_then(|mut file| file.read_to_string(&mut text)) {
+        Ok(_) => Ok(Secret::new(&text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failed::new(format_args!("{} cannot be read: {error}", path.display()))),
+    }
+}
