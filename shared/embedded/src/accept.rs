@@ -48,8 +48,8 @@ pub(crate) fn accept(
         expire::remove(step, stored.seq)?;
     }
     let mut statement = step.prepare_cached(
-        "INSERT INTO event (id, source, sender_id, scope, kind, received_at, expires_at, headers, body, body_digest)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO event (id, source, sender_id, scope, kind, received_at, expires_at, expiry_looks_at, headers, body, body_digest)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10)",
     )?;
     statement.execute((
         event.id.as_str(),

@@ -8,14 +8,14 @@ use switchboard_core::time::Timestamp;
 use crate::rows::state_number;
 use crate::writer::{Failure, Step};
 
-/// How much longer an event lives that a waiting delivery still needs.
+/// How long an event is passed over that a waiting delivery still needs. Its life does not grow by it.
 const RESPITE: Duration = Duration::from_hours(24);
 
 /// Removes at most `limit` events past their life; how many were removed.
 pub(crate) fn expire(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<u32, Failure> {
     let seqs: Vec<i64> = step
         .prepare_cached(
-            "SELECT seq FROM event WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2",
+            "SELECT seq FROM event WHERE expiry_looks_at <= ?1 ORDER BY expiry_looks_at LIMIT ?2",
         )?
         .query_map((now.millis(), limit), |row| row.get(0))?
         .collect::<Result<_, _>>()?;
@@ -23,7 +23,7 @@ pub(crate) fn expire(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<
     for seq in seqs {
         if has_waiting(step, seq)? {
             // Out of the way, so that such events never fill a whole step.
-            step.prepare_cached("UPDATE event SET expires_at = ?2 WHERE seq = ?1")?
+            step.prepare_cached("UPDATE event SET expiry_looks_at = ?2 WHERE seq = ?1")?
                 .execute((seq, now.plus(RESPITE).millis()))?;
         } else {
             remove(step, seq)?;
@@ -57,7 +57,8 @@ pub(crate) fn keep_longer(
 ) -> Result<(), Failure> {
     let more = keep.until_when_dead(Timestamp::default()).millis();
     step.prepare_cached(
-        "UPDATE event SET expires_at = max(expires_at, received_at + ?2)
+        "UPDATE event SET expires_at = max(expires_at, received_at + ?2),
+           expiry_looks_at = max(expiry_looks_at, received_at + ?2)
          WHERE seq = (SELECT event FROM delivery WHERE id = ?1)",
     )?
     .execute((delivery, more))?;

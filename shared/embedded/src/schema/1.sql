@@ -8,14 +8,15 @@ CREATE TABLE event (
   scope TEXT,                           -- what the sender's id is unique within, besides the source
   kind TEXT NOT NULL,
   received_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,          -- the end of its life
+  expiry_looks_at INTEGER NOT NULL,     -- the same, or later when a waiting delivery needed it past that
   headers BLOB NOT NULL,                -- "name: value" lines
   body BLOB NOT NULL,
   body_digest BLOB NOT NULL,            -- SHA-256
   repeats INTEGER NOT NULL DEFAULT 0,
   other_bodies INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX event_by_expiry ON event (expires_at);
+CREATE INDEX event_by_expiry ON event (expiry_looks_at);
 CREATE INDEX event_by_source ON event (source);
 CREATE INDEX event_by_sender_id ON event (sender_id);
 
