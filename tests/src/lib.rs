@@ -1,1 +1,14 @@
-//! To come.
+//! What the end-to-end tests share: the real binary in a folder of its own, a destination that records what it gets,
+//! senders that sign as the real ones do, and waiting on a condition with a deadline.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a test fails by panicking"
+)]
+
+pub mod sender;
+pub mod sink;
+pub mod switchboard;
+pub mod wait;

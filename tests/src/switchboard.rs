@@ -1,0 +1,294 @@
+//! The real binary, running in a folder of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use serde_json::Value;
+use switchboard_web::client;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+use url::Url;
+
+use crate::sender::Sender;
+use crate::wait::{self, DEADLINE};
+
+/// The admin token of every Switchboard under test.
+pub const TOKEN: &str = "a-token-for-tests-only";
+
+/// The secrets of the built-in sample's sources are read from its own file, which is public.
+pub const SAMPLE: &str = include_str!("../../switchboard.toml");
+
+/// The binary under test: beside the tests' own, in the same build folder.
+pub fn binary() -> PathBuf {
+    let own = std::env::current_exe().expect("a path");
+    let folder = own.ancestors().nth(2).expect("a build folder");
+    let binary = folder.join("switchboard");
+    assert!(
+        binary.exists(),
+        "{} is missing: run `cargo build`, or `cargo xtask test`",
+        binary.display()
+    );
+    binary
+}
+
+/// How a Switchboard is started.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Its configuration; the built-in sample when there is none.
+    pub configuration: Option<String>,
+    /// Variables of its environment.
+    pub environment: Vec<(String, String)>,
+    /// Further flags.
+    pub flags: Vec<String>,
+}
+
+impl Start {
+    /// With the built-in sample.
+    pub fn sample() -> Self {
+        Self::default()
+    }
+
+    /// With a configuration.
+    pub fn with(configuration: &str) -> Self {
+        Self {
+            configuration: Some(configuration.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// With one more variable.
+    #[must_use]
+    pub fn set(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With one more flag.
+    #[must_use]
+    pub fn flag(mut self, flag: &str) -> Self {
+        self.flags.push(flag.to_owned());
+        self
+    }
+}
+
+/// A command of the binary, with nothing of the tests' own environment.
+pub fn command(folder: &Path) -> Command {
+    let mut command = Command::new(binary());
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("SWITCHBOARD_ADMIN_TOKEN", TOKEN)
+        .kill_on_drop(true);
+    command
+}
+
+/// A running Switchboard. It is killed when this is dropped.
+pub struct Switchboard {
+    folder: TempDir,
+    start: Start,
+    child: Child,
+    /// Its own address.
+    pub url: Url,
+    /// The sample receivers' address, when they run.
+    pub receivers: Option<Url>,
+    /// The link that signs in once.
+    pub sign_in: Url,
+    /// Everything it printed until it was running.
+    pub printed: Vec<String>,
+}
+
+impl Switchboard {
+    /// Starts one in a new folder.
+    pub async fn start(start: Start) -> Self {
+        Self::start_in(tempfile::tempdir().expect("a folder"), start).await
+    }
+
+    /// Starts one in a folder that may hold an earlier one's data.
+    pub async fn start_in(folder: TempDir, start: Start) -> Self {
+        let mut command = command(folder.path());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
+        match &start.configuration {
+            Some(text) => {
+                std::fs::write(folder.path().join("switchboard.toml"), text)
+                    .expect("a configuration");
+                command.args(["--config", "switchboard.toml"]);
+            }
+            None => {
+                if !start
+                    .flags
+                    .iter()
+                    .any(|flag| flag.starts_with("--receivers"))
+                {
+                    command.args(["--receivers", "127.0.0.1:0"]);
+                }
+            }
+        }
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(folder.path().join("log"))
+            .expect("a log");
+        command
+            .args(&start.flags)
+            .envs(start.environment.iter().cloned())
+            .stdout(Stdio::piped())
+            .stderr(log);
+        let mut child = command.spawn().expect("the binary starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        let mut printed = Vec::new();
+        let announced = async {
+            while let Some(line) = lines.next_line().await.expect("text") {
+                let last = line.contains(" send ");
+                printed.push(line);
+                if last {
+                    return;
+                }
+            }
+        };
+        timeout(DEADLINE, announced)
+            .await
+            .expect("it says where it is");
+        let log = std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+        let address = |what: &str| {
+            let line = printed
+                .iter()
+                .find(|line| line.trim_start().starts_with(what))?;
+            line.split_whitespace()
+                .find(|word| word.starts_with("http://"))?
+                .parse::<Url>()
+                .ok()
+        };
+        let url = address("page").unwrap_or_else(|| panic!("it did not start; its log:\n{log}"));
+        let (receivers, sign_in) = (address("receivers"), address("sign in").expect("a link"));
+        // What it prints later is read on, so that it never waits for a reader.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self {
+            folder,
+            start,
+            child,
+            url,
+            receivers,
+            sign_in,
+            printed,
+        }
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Everything it logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).expect("a log")
+    }
+
+    /// A sender of one of its sources.
+    pub fn sender(&self, source: &str, scheme: &str, secret: &str) -> Sender {
+        Sender::new(self.at(&format!("/in/{source}")), scheme, secret)
+    }
+
+    /// An address on it.
+    pub fn at(&self, path: &str) -> Url {
+        self.url.join(path).expect("an address")
+    }
+
+    /// Asks it something with the admin token.
+    pub async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> (StatusCode, Value) {
+        let mut headers = HeaderMap::new();
+        let bearer = format!("Bearer {TOKEN}");
+        headers.insert(
+            http::header::AUTHORIZATION,
+            HeaderValue::from_str(&bearer).expect("a value"),
+        );
+        headers.insert(
+            http::header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        let body = body
+            .map(|body| Bytes::from(body.to_string()))
+            .unwrap_or_default();
+        let asked = client::request(method, &self.at(path), headers, body, DEADLINE).await;
+        let (status, body) = asked.expect("an answer");
+        (status, serde_json::from_slice(&body).unwrap_or_default())
+    }
+
+    /// What it answers to a GET.
+    pub async fn get(&self, path: &str) -> Value {
+        let (status, body) = self.ask(Method::GET, path, None).await;
+        assert_eq!(status, StatusCode::OK, "GET {path}: {body}");
+        body
+    }
+
+    /// One of its totals.
+    pub async fn total(&self, name: &str) -> u64 {
+        self.get("/api/overview").await["totals"][name]
+            .as_u64()
+            .expect("a total")
+    }
+
+    /// Waits until one of its totals is what it should be.
+    pub async fn wait_total(&self, name: &str, value: u64) {
+        let what = format!("{name} is {value}");
+        wait::until(&what, async || {
+            (self.total(name).await == value).then_some(())
+        })
+        .await;
+    }
+
+    /// Runs another command of the binary against it; its exit code and what it printed, errors included.
+    pub async fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let url = self.url.as_str();
+        let mut command = command(self.folder.path());
+        command
+            .args(arguments)
+            .envs(self.start.environment.iter().cloned());
+        if matches!(
+            arguments.first(),
+            Some(&("send" | "redrive" | "hold" | "release" | "endpoint"))
+        ) {
+            command.args(["--url", url]);
+        }
+        let ended = timeout(DEADLINE, command.output())
+            .await
+            .expect("it ends")
+            .expect("it runs");
+        let printed = [ended.stdout, ended.stderr].concat();
+        (
+            ended.status.code().unwrap_or(-1),
+            String::from_utf8_lossy(&printed).into_owned(),
+        )
+    }
+
+    /// Asks it to end by SIGTERM and waits for that.
+    pub async fn stop(mut self) -> (ExitStatus, TempDir) {
+        let pid = self.child.id().expect("it runs").to_string();
+        let sent = Command::new("kill")
+            .args(["-TERM", &pid])
+            .status()
+            .await
+            .expect("kill");
+        assert!(sent.success(), "the signal was sent");
+        let ended = timeout(Duration::from_secs(30), self.child.wait())
+            .await
+            .expect("it ends")
+            .expect("it ends");
+        (ended, self.folder)
+    }
+
+    /// Kills it at once, as a crash would.
+    pub async fn kill(mut self) -> (TempDir, Start) {
+        self.child.kill().await.expect("it is killed");
+        (self.folder, self.start)
+    }
+}

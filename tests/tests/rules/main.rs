@@ -1,0 +1,10 @@
+//! The rules of the product, each told as a story: the real binary, real sockets, real signatures.
+
+mod copies;
+mod delivered;
+mod kept_once;
+mod operators;
+mod promised;
+mod proven;
+mod real_pauses;
+mod setting;
