@@ -13,8 +13,12 @@ use crate::route::Route;
 use crate::scheme::{Key, Scheme};
 use crate::secret::Secret;
 
+mod destinations;
 mod fields;
 mod read;
+mod routes;
+mod secrets;
+mod sources;
 
 pub use read::{Fault, Origin, Read, read};
 

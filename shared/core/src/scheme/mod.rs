@@ -69,7 +69,7 @@ impl PartialEq for Scheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretFault {
     /// Nothing is left to sign with.
-    #[error("is empty")]
+    #[error("is empty, or nothing but zeros")]
     Empty,
     /// Not base64.
     #[error("is not base64 after whsec_")]
@@ -92,7 +92,8 @@ pub struct Key {
 impl Key {
     /// A key of these bytes.
     pub fn new(bytes: &[u8]) -> Result<Self, SecretFault> {
-        if bytes.is_empty() {
+        // HMAC fills a short key up with zeros, so a key of zeros is the empty key, which anyone can sign with.
+        if bytes.iter().all(|byte| *byte == 0) {
             return Err(SecretFault::Empty);
         }
         let mac = Hmac::<Sha256>::new_from_slice(bytes).map_err(|_| SecretFault::Empty)?;

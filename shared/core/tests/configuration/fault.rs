@@ -91,7 +91,7 @@ deliver = []
     let due = r#"
 the file: keep_days must be a whole number from 7 to 3650
 the file: max_body must be a whole number from 1 to 67108864
-the file: public_url: "ftp://hooks.example.com" is not an address such as "https://hooks.example.com"
+the file: public_url is not an address such as "https://hooks.example.com"
 the file: hosts: "board.example.com:3000" is not a bare host name
 the file: allow_private_networks must be true or false
 the file: unknown key "color"

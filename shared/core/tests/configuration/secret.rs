@@ -43,7 +43,11 @@ fn a_secret_that_is_unset_empty_or_only_spaces_is_a_fault_that_names_its_referen
 #[test]
 fn a_secret_that_makes_no_key_is_a_fault_that_says_why_and_never_shows_it() {
     for (secret, due) in [
-        ("whsec_", "is empty"),
+        ("whsec_", "is empty, or nothing but zeros"),
+        (
+            "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+            "is empty, or nothing but zeros",
+        ),
         ("whsec_!!!!", "is not base64 after whsec_"),
         (
             "whsec_-_-_-_-_-_-_",

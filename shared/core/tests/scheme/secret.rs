@@ -135,8 +135,7 @@ fn while_a_secret_is_changed_the_old_and_the_new_one_hold_and_then_the_new_one_o
 #[test]
 fn a_signature_made_with_an_empty_key_holds_for_nobody() {
     for scheme in SCHEMES {
-        // HMAC fills a key up with zero bytes: the key of one zero byte signs like the empty one.
-        let forged = signed(scheme, b"\0", BODY);
+        let forged = signed(scheme, b"", BODY);
         let without_secret = configured("source", scheme, &[]).expect("a source");
         for source in [source(scheme), without_secret] {
             assert_eq!(
