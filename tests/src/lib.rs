@@ -1,5 +1,5 @@
 //! What the end-to-end tests share: the real binary in a folder of its own, a destination that records what it gets,
-//! senders that sign as the real ones do, and waiting on a condition with a deadline.
+//! senders that sign as the real ones do, a browser that looks at the page, and waiting on a condition with a deadline.
 
 #![expect(
     clippy::expect_used,
@@ -8,7 +8,12 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod browser;
+pub mod receivers;
+pub mod run;
 pub mod sender;
+pub mod setting;
 pub mod sink;
 pub mod switchboard;
 pub mod wait;
+pub mod wire;

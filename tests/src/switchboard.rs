@@ -45,6 +45,8 @@ pub struct Start {
     pub environment: Vec<(String, String)>,
     /// Further flags.
     pub flags: Vec<String>,
+    /// Variables that are taken out of its environment.
+    pub unset: Vec<String>,
 }
 
 impl Start {
@@ -65,6 +67,13 @@ impl Start {
     #[must_use]
     pub fn set(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Without a variable, such as the admin token that the tests usually give.
+    #[must_use]
+    pub fn unset(mut self, name: &str) -> Self {
+        self.unset.push(name.to_owned());
         self
     }
 
@@ -138,6 +147,9 @@ impl Switchboard {
             .envs(start.environment.iter().cloned())
             .stdout(Stdio::piped())
             .stderr(log);
+        for name in &start.unset {
+            command.env_remove(name);
+        }
         let mut child = command.spawn().expect("the binary starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let mut printed = Vec::new();
@@ -253,6 +265,9 @@ impl Switchboard {
         command
             .args(arguments)
             .envs(self.start.environment.iter().cloned());
+        for name in &self.start.unset {
+            command.env_remove(name);
+        }
         if matches!(
             arguments.first(),
             Some(&("send" | "redrive" | "hold" | "release" | "endpoint"))

@@ -93,18 +93,18 @@ impl<T: Transport> Performer<T> {
         let record = AttemptRecord::new(attempt.number, started, took, &outcome);
         let next = self.next(attempt, record.outcome, target.rule);
         tracing::info!(
-            delivery = %attempt.key.id,
-            event = %attempt.event.id,
-            source = %attempt.event.source,
-            kind = ?attempt.event.kind.as_str(),
-            destination = %attempt.key.destination,
-            action = %attempt.key.action,
-            attempt = record.number,
-            outcome = ?record.outcome,
-            status = record.status,
-            detail = ?outcome_detail(&outcome),
-            duration_ms = record.duration_ms,
-            next = ?next,
+            delivery.id = %attempt.key.id,
+            delivery.destination = %attempt.key.destination,
+            delivery.action = %attempt.key.action,
+            event.id = %attempt.event.id,
+            event.source = %attempt.event.source,
+            event.kind = ?attempt.event.kind.as_str(),
+            attempt.number = record.number,
+            attempt.outcome = record.outcome.as_str(),
+            attempt.status = record.status,
+            attempt.detail = outcome_detail(&outcome),
+            attempt.duration_ms = record.duration_ms,
+            attempt.next = %next,
             "attempt"
         );
         Ok(Performed { record, next })
@@ -116,7 +116,12 @@ impl<T: Transport> Performer<T> {
         let record = AttemptRecord::new(attempt.number, self.clock.now(), Duration::ZERO, &outcome);
         let rule = &self.configuration.limits(&attempt.key.destination).rule;
         let next = self.next(attempt, record.outcome, rule);
-        tracing::error!(delivery = %attempt.key.id, attempt = record.number, next = ?next, "an attempt broke off");
+        tracing::error!(
+            delivery.id = %attempt.key.id,
+            attempt.number = record.number,
+            attempt.next = %next,
+            "an attempt broke off"
+        );
         Performed { record, next }
     }
 
@@ -138,10 +143,10 @@ impl<T: Transport> Performer<T> {
 }
 
 /// The answer's own words stay out of the log: they may quote what was sent.
-fn outcome_detail(outcome: &Outcome) -> String {
+fn outcome_detail(outcome: &Outcome) -> Option<String> {
     match outcome {
-        Outcome::Answered { .. } => String::new(),
-        Outcome::Unanswered(why) => why.to_string(),
+        Outcome::Answered { .. } => None,
+        Outcome::Unanswered(why) => Some(why.to_string()),
     }
 }
 

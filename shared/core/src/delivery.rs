@@ -55,6 +55,17 @@ pub enum Verdict {
     Unanswered,
 }
 
+impl Verdict {
+    /// The word for it in lists and logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Rejected => "rejected",
+            Self::Unanswered => "unanswered",
+        }
+    }
+}
+
 /// The outcome of one attempt, as the transport saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -228,6 +239,16 @@ pub enum Next {
     Waiting(Timestamp),
     /// A dead letter.
     Dead(DeathReason),
+}
+
+impl fmt::Display for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Delivered => f.write_str("delivered"),
+            Self::Waiting(due) => write!(f, "waiting until {due}"),
+            Self::Dead(reason) => write!(f, "dead: {reason}"),
+        }
+    }
 }
 
 /// Which delivery, and what it is for.

@@ -111,7 +111,7 @@ impl<B: Backend> Ingress<B> {
         let (accepted, planned) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::error!(source = %source.name, event = %event.id, error = %error.line(), "event not stored");
+                tracing::error!(event.source = %source.name, event.id = %event.id, error = %error.line(), "event not stored");
                 return self
                     .decline(Some(source), source.name.as_str(), Cause::StoreUnavailable)
                     .await;
@@ -124,13 +124,13 @@ impl<B: Backend> Ingress<B> {
         };
         let took = self.clock.ticks().saturating_sub(ticks);
         tracing::info!(
-            source = %source.name,
-            event = %event.id,
-            kind = ?event.kind.as_str(),
-            sender_id = ?event.sender_id.as_str(),
+            event.id = %event.id,
+            event.source = %source.name,
+            event.kind = ?event.kind.as_str(),
+            event.sender_id = ?event.sender_id.as_str(),
+            event.body_bytes = event.body.len(),
             answer,
             deliveries = planned,
-            body_bytes = event.body.len(),
             duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             "received"
         );

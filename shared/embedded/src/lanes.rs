@@ -131,7 +131,7 @@ impl<T: Transport> Work<T> {
         };
         let keep = self.configuration.keep();
         while let Err(error) = self.store.record(&attempt, &record, next, keep).await {
-            tracing::error!(delivery = %attempt.key.id, error = %error.line(), "attempt not recorded; trying again");
+            tracing::error!(delivery.id = %attempt.key.id, error = %error.line(), "attempt not recorded; trying again");
             drop(timeout(AFTER_FAILURE, stop.changed()).await);
             if *stop.borrow() {
                 return;

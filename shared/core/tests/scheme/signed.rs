@@ -79,7 +79,10 @@ pub(crate) fn headers(lines: &[(&str, &str)]) -> HeaderMap {
 pub(crate) fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     // Made by the library itself, so that keys that are refused can sign too.
     let mac = Hmac::<Sha256>::new_from_slice(key).expect("a key");
-    mac.chain_update(parts.concat()).finalize().into_bytes().into()
+    mac.chain_update(parts.concat())
+        .finalize()
+        .into_bytes()
+        .into()
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

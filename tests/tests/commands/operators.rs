@@ -1,0 +1,164 @@
+//! `hold`, `release` and `redrive` against a running Switchboard.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use switchboard_tests::setting::{running, sender};
+use switchboard_tests::switchboard::Switchboard;
+
+async fn orders(switchboard: &Switchboard, ids: &[&str]) {
+    for id in ids {
+        let answer = sender(switchboard, "shop")
+            .send(id, "orders/create", "{}")
+            .await;
+        assert_eq!(answer.status, StatusCode::OK);
+    }
+}
+
+async fn dead_letters(switchboard: &Switchboard) -> Vec<Value> {
+    let letters = switchboard.get("/api/dead-letters").await["items"].take();
+    letters.as_array().expect("a list").clone()
+}
+
+#[tokio::test]
+async fn a_held_destination_waits_until_it_is_released() {
+    let (sink, switchboard) = running().await;
+    let (code, printed) = switchboard.run(&["hold", "accounting"]).await;
+    assert_eq!(code, 0, "{printed}");
+    assert!(
+        printed.contains("accounting is held")
+            && printed.contains("switchboard release accounting"),
+        "{printed}"
+    );
+    orders(&switchboard, &["1", "2", "3"]).await;
+    switchboard.wait_total("held", 3).await;
+    switchboard.wait_total("delivered", 3).await;
+    assert!(
+        sink.received()
+            .iter()
+            .all(|received| received.path == "/warehouse")
+    );
+    assert_eq!(
+        switchboard.get("/api/overview").await["held"],
+        json!(["accounting"])
+    );
+    let (code, printed) = switchboard.run(&["hold", "accounting"]).await;
+    assert_eq!(code, 0, "the same again is once: {printed}");
+    let (code, printed) = switchboard
+        .run(&["release", "accounting", "--per-second", "100"])
+        .await;
+    assert_eq!(
+        (code, &*printed),
+        (0, "accounting is released: 3 deliveries let go, 0 left\n")
+    );
+    switchboard.wait_total("delivered", 6).await;
+    assert_eq!(switchboard.get("/api/overview").await["held"], json!([]));
+}
+
+#[tokio::test]
+async fn released_deliveries_are_spread_as_asked() {
+    let (sink, switchboard) = running().await;
+    switchboard.run(&["hold", "warehouse"]).await;
+    orders(&switchboard, &["1", "2", "3", "4", "5", "6"]).await;
+    switchboard.wait_total("held", 6).await;
+    let (code, printed) = switchboard
+        .run(&["release", "warehouse", "--per-second", "4"])
+        .await;
+    assert_eq!(code, 0, "{printed}");
+    switchboard.wait_total("delivered", 12).await;
+    let of_warehouse = |path: &str| path == "/warehouse";
+    let received = sink.received();
+    let times: Vec<i64> = received
+        .iter()
+        .filter(|received| of_warehouse(&received.path))
+        .map(|received| received.at)
+        .collect();
+    let took = times.last().expect("some") - times.first().expect("some");
+    // Six at four a second are due within one and a half seconds: at once they would have come within a few ms.
+    assert!(took >= 500, "six deliveries came within {took} ms");
+}
+
+#[tokio::test]
+async fn dead_letters_are_sent_again_one_by_one_by_destination_or_all() {
+    let (sink, switchboard) = running().await;
+    sink.answer(|_, _| StatusCode::SERVICE_UNAVAILABLE);
+    orders(&switchboard, &["1", "2"]).await;
+    switchboard.wait_total("dead", 4).await;
+    sink.answer(|_, _| StatusCode::OK);
+    let letters = dead_letters(&switchboard).await;
+    let one = letters
+        .iter()
+        .find(|letter| letter["destination"] == "warehouse")
+        .expect("one");
+    let one = one["delivery"].as_str().expect("an id");
+    let (code, printed) = switchboard.run(&["redrive", one]).await;
+    assert_eq!((code, &*printed), (0, "1 sent again, 0 left\n"));
+    switchboard.wait_total("delivered", 1).await;
+    assert!(
+        dead_letters(&switchboard)
+            .await
+            .iter()
+            .all(|letter| letter["delivery"] != one)
+    );
+    let (code, printed) = switchboard.run(&["redrive", one]).await;
+    assert_eq!(
+        (code, &*printed),
+        (0, "0 sent again, 0 left\n"),
+        "it is no dead letter any more"
+    );
+    let (code, printed) = switchboard
+        .run(&["redrive", "--destination", "accounting"])
+        .await;
+    assert_eq!((code, &*printed), (0, "2 sent again, 0 left\n"));
+    switchboard.wait_total("delivered", 3).await;
+    assert_eq!(switchboard.total("dead").await, 1);
+    let (code, printed) = switchboard.run(&["redrive", "--all"]).await;
+    assert_eq!((code, &*printed), (0, "1 sent again, 0 left\n"));
+    switchboard.wait_total("delivered", 4).await;
+    assert_eq!(switchboard.total("dead").await, 0);
+    // Three failed attempts and one that was delivered, all under one key.
+    let attempts = sink
+        .received()
+        .iter()
+        .filter(|received| received.key() == one)
+        .count();
+    assert_eq!(attempts, 4);
+}
+
+#[tokio::test]
+async fn what_is_not_there_ends_with_1_and_one_line_that_names_it() {
+    let (_sink, switchboard) = running().await;
+    for (arguments, named) in [
+        (["hold", "nobody"], "\"nobody\""),
+        (["release", "nobody"], "\"nobody\""),
+        (["redrive", "--destination=nobody"], "\"nobody\""),
+        (["redrive", "dlv_nonsense"], "number 1"),
+        (["hold", "No Name"], "destination"),
+    ] {
+        let (code, printed) = switchboard.run(&arguments).await;
+        assert_eq!(
+            (code, printed.lines().count()),
+            (1, 1),
+            "{arguments:?}: {printed}"
+        );
+        assert!(
+            printed.starts_with("switchboard: ") && printed.contains(named),
+            "{arguments:?}: {printed}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn redrive_moves_nothing_unless_it_is_told_what() {
+    let (sink, switchboard) = running().await;
+    sink.answer(|_, _| StatusCode::FORBIDDEN);
+    orders(&switchboard, &["1"]).await;
+    switchboard.wait_total("dead", 2).await;
+    for arguments in [
+        &["redrive"][..],
+        &["redrive", "--all", "--destination", "warehouse"],
+    ] {
+        let (code, printed) = switchboard.run(arguments).await;
+        assert_eq!(code, 2, "{printed}");
+    }
+    assert_eq!(switchboard.total("dead").await, 2);
+}
