@@ -1,4 +1,5 @@
 //! The embedded backend keeps what the ports promise.
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use switchboard_embedded::Store;
 use switchboard_testkit::suite::fixture::Fixture;

@@ -9,9 +9,10 @@ use bytes::Bytes;
 use switchboard_core::delivery::{DeathReason, Next, State};
 use switchboard_core::event::Event;
 use switchboard_core::identity::{EventId, Run};
+use switchboard_core::names::SenderId;
 use switchboard_core::ports::{Accepted, Begun, Ledger, Queued, SameBody};
 use switchboard_core::time::Timestamp;
-use switchboard_core::views::{EventSearch, Totals};
+use switchboard_core::views::{EventSearch, EventView, Totals};
 
 use super::fixture::Fixture;
 use super::sample::{
@@ -187,7 +188,7 @@ pub async fn a_repeat_moves_no_delivery<F: Fixture>(fixture: F) {
     assert_eq!(stage.accept(&event, &plan).await, YES);
     let now = stage.stored(&event.id).await;
     for key in [&a.key, &b.key, &c.key] {
-        let of = |view: &switchboard_core::views::EventView| {
+        let of = |view: &EventView| {
             let mut all = view.deliveries.iter();
             all.find(|d| d.delivery == key.id).cloned()
         };
@@ -197,7 +198,7 @@ pub async fn a_repeat_moves_no_delivery<F: Fixture>(fixture: F) {
 
 pub async fn the_same_id_of_another_source_or_scope_is_another_event<F: Fixture>(fixture: F) {
     let stage = Stage::open(fixture).await;
-    let of = |from: &str, id: switchboard_core::names::SenderId| Event {
+    let of = |from: &str, id: SenderId| Event {
         id: EventId::of(&source(from), &id),
         source: source(from),
         sender_id: id,

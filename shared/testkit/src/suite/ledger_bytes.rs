@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
-use switchboard_core::delivery::Next;
+use switchboard_core::delivery::{DeathReason, Next};
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{EventId, Run};
@@ -63,7 +63,7 @@ pub async fn bodies_come_back_byte_for_byte<F: Fixture>(fixture: F) {
 
 pub async fn kinds_come_back_byte_for_byte<F: Fixture>(fixture: F) {
     let kinds = [
-        "".to_owned(),
+        String::new(),
         " ".to_owned(),
         "orders/create".to_owned(),
         "a\0b".to_owned(),
@@ -132,7 +132,7 @@ pub async fn every_attempt_carries_what_the_first_did<F: Fixture>(fixture: F) {
     stage.accept(&event, &planned).await;
     let key = &planned.first().expect("planned").key;
     let first = stage.fail(key, START, Next::Waiting(after(2))).await;
-    let dead = Next::Dead(switchboard_core::delivery::DeathReason::AttemptsUsedUp);
+    let dead = Next::Dead(DeathReason::AttemptsUsedUp);
     let second = stage.fail(key, after(2), dead).await;
     stage.requeue(&Selection::AllDead, after(9), 1).await;
     let third = stage.go(key, after(9)).await;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use switchboard_core::delivery::{DeathReason, Next, State, Verdict};
 use switchboard_core::endpoint::Change;
 use switchboard_core::identity::Run;
-use switchboard_core::ports::{Begun, Ledger, Recorded, Selection};
+use switchboard_core::ports::{Begun, Ledger, Moved, Recorded, Selection};
 
 use super::fixture::Fixture;
 use super::sample::{KEEP, MANY, START, after, delivered, destination, hint, plan, rejected};
@@ -125,7 +125,7 @@ pub async fn nothing_moves_a_delivered_one_back<F: Fixture>(fixture: F) {
         assert_eq!(recorded, Recorded::Stale, "a further failure");
     }
     let chat = destination("chat");
-    let nothing = switchboard_core::ports::Moved::default();
+    let nothing = Moved::default();
     assert_eq!(stage.hold("chat", after(9)).await, nothing);
     let reason = DeathReason::NoDestination;
     assert_eq!(stage.bury("chat", reason, after(9), MANY).await, nothing);

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use switchboard_core::delivery::{DeathReason, State};
+use switchboard_core::delivery::{DeathReason, DeliveryKey, State};
 use switchboard_core::identity::Run;
 use switchboard_core::ports::{Accepted, Begun};
 use switchboard_core::time::Timestamp;
@@ -63,7 +63,7 @@ pub async fn an_event_with_a_waiting_delivery_stays_until_that_is_done<F: Fixtur
     let [chat, crm] = plan.as_slice() else {
         panic!("two planned");
     };
-    let follow = |key: &switchboard_core::delivery::DeliveryKey| Followed {
+    let follow = |key: &DeliveryKey| Followed {
         event: event.clone(),
         key: key.clone(),
         due: START,

@@ -5,6 +5,7 @@
 //! one that comes while it is dead is not asked about.
 //! A log lists attempts from the oldest to the newest.
 
+use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeathReason, KEPT_ATTEMPTS, Next, State, Verdict};
 use switchboard_core::endpoint::Change;
 use switchboard_core::ports::{Begun, Hint, Ledger, Recorded, Selection};
@@ -88,7 +89,7 @@ pub async fn the_last_failure_of_a_round_makes_a_dead_letter<F: Fixture>(fixture
 async fn stays<F: Fixture>(
     stage: &Stage<F>,
     followed: &Followed,
-    attempt: &switchboard_core::attempt::Attempt,
+    attempt: &Attempt,
     record: &AttemptRecord,
     next: Next,
 ) {

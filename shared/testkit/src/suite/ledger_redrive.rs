@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use switchboard_core::delivery::{DeathReason, State};
+use switchboard_core::delivery::{DeathReason, Next, State};
 use switchboard_core::identity::{DeliveryId, Run};
 use switchboard_core::ports::{Ledger, Moved, Selection, Spread};
 use switchboard_core::time::Timestamp;
@@ -251,7 +251,7 @@ pub async fn a_buried_delivery_can_be_redriven<F: Fixture>(fixture: F) {
     let stage = Stage::open(fixture).await;
     let fresh = stage.one("shop", "1", "chat", START).await;
     let tried = stage.one("shop", "2", "chat", START).await;
-    let next = switchboard_core::delivery::Next::Waiting(after(2));
+    let next = Next::Waiting(after(2));
     stage.fail(&tried.key, START, next).await;
     let reason = DeathReason::NoDestination;
     assert_eq!(stage.bury("chat", reason, after(3), MANY).await.done, 2);

@@ -9,7 +9,7 @@ use switchboard_core::ports::{Accepted, Ledger, Queued};
 
 use super::fixture::Fixture;
 use super::sample::{MANY, START, after, event, plan};
-use super::stage::{Stage, sure};
+use super::stage::{Followed, Stage, sure};
 
 pub async fn a_replay_gives_new_deliveries_by_its_own_plan<F: Fixture>(fixture: F) {
     let stage = Stage::open(fixture).await;
@@ -47,7 +47,7 @@ pub async fn a_run_that_is_stored_changes_nothing<F: Fixture>(fixture: F) {
         panic!("two planned");
     };
     stage.go(&chat.key, after(9)).await;
-    let follow = |key| super::stage::Followed {
+    let follow = |key| Followed {
         key,
         ..followed.clone()
     };

@@ -227,5 +227,16 @@ mod tests {
             let name = rest.split('<').next().expect("a name");
             assert!(list.contains(&format!(" {name},\n")), "{name} is not run");
         }
+        for line in include_str!("mod.rs").lines() {
+            let module = line
+                .strip_prefix("pub mod ")
+                .and_then(|rest| rest.strip_suffix(';'));
+            for module in module.into_iter().filter(|module| *module != "fixture") {
+                assert!(
+                    list.contains(&format!(" {module}: [\n")),
+                    "{module} is not run"
+                );
+            }
+        }
     }
 }

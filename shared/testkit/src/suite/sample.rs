@@ -13,8 +13,8 @@ use switchboard_core::ports::{Hint, Keep, Queued};
 use switchboard_core::refusal::Refusal;
 use switchboard_core::time::Timestamp;
 
-/// When the checks begin: not on a whole second.
-pub(crate) const START: Timestamp = Timestamp::from_millis(1_764_400_000_250);
+/// When the checks begin: not on a whole second, and so far ahead that no store's own clock removes anything.
+pub(crate) const START: Timestamp = Timestamp::from_millis(4_102_444_800_250);
 /// How long the checks keep events.
 pub(crate) const KEEP: Keep = Keep { days: 30 };
 /// A limit that no check reaches.

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use switchboard_core::delivery::{DeathReason, Next, State};
 use switchboard_core::event::Event;
 use switchboard_core::identity::{EventId, Run};
-use switchboard_core::ports::Accepted;
+use switchboard_core::ports::{Accepted, Selection};
 use switchboard_core::views::{EventRow, EventSearch};
 
 use super::fixture::Fixture;
 use super::sample::{
-    KEEP, MANY, START, after, again_at, event, plan, sender_id, source, with_body,
+    KEEP, MANY, START, after, again_at, delivered, event, plan, rejected, sender_id, source,
+    with_body,
 };
 use super::stage::Stage;
 
@@ -169,7 +170,7 @@ pub async fn an_event_is_seen_whole_with_its_deliveries<F: Fixture>(fixture: F) 
     stage.fail(&b.key, START, dead).await;
     stage.hold("c", START).await;
     let done = stage.go(&d.key, START).await;
-    let success = super::sample::delivered(&done, after(1));
+    let success = delivered(&done, after(1));
     stage.record(&done, &success, Next::Delivered).await;
     let run = plan(&event, Run(1), &["d"], after(9));
     assert!(stage.replay(&event.id, Run(1), &run).await);
@@ -204,7 +205,7 @@ pub async fn an_event_is_seen_whole_with_its_deliveries<F: Fixture>(fixture: F) 
         assert_eq!(found.log.len(), attempts as usize);
     }
     let log = stage.stands(&event.id, &a.key).await.log;
-    assert_eq!(log.first(), Some(&super::sample::rejected(&first, START)));
+    assert_eq!(log.first(), Some(&rejected(&first, START)));
     assert_eq!(stage.stands(&event.id, &d.key).await.log, [success]);
 }
 
@@ -228,7 +229,7 @@ pub async fn dead_letters_are_listed_newest_first<F: Fixture>(fixture: F) {
     assert_eq!(ids, died);
     // One that dies again is the newest.
     let again = expected.last().expect("twelve");
-    let list = switchboard_core::ports::Selection::Dead(vec![again.key.id.clone()]);
+    let list = Selection::Dead(vec![again.key.id.clone()]);
     stage.requeue(&list, after(500), MANY).await;
     stage.die(again, after(500)).await;
     let newest = stage.dead_letters().await.into_iter().next();

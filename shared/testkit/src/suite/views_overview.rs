@@ -8,7 +8,7 @@ use switchboard_core::ports::Views;
 use switchboard_core::views::{DestinationTotals, Overview, SourceTotals, Totals};
 
 use super::fixture::Fixture;
-use super::sample::{START, after, destination, event, plan, source};
+use super::sample::{START, after, destination, event, plan, queued, source};
 use super::stage::{Stage, sure};
 
 /// The totals without parts that count nothing, each part agreeing with the whole.
@@ -98,8 +98,8 @@ pub async fn the_same_destination_for_two_actions_counts_twice<F: Fixture>(fixtu
     let stage = Stage::open(fixture).await;
     let event = event("shop", "1", START);
     let plan = [
-        super::sample::queued(&event, "chat", "post-line", Run(0), START),
-        super::sample::queued(&event, "chat", "pin", Run(0), START),
+        queued(&event, "chat", "post-line", Run(0), START),
+        queued(&event, "chat", "pin", Run(0), START),
     ];
     stage.accept(&event, &plan).await;
     let overview = agreed(stage.overview().await);

@@ -10,6 +10,7 @@ use std::future::Future;
 use switchboard_core::identity::Run;
 use switchboard_core::ports::{Accepted, Answer, Note, Views};
 use switchboard_core::refusal::Cause;
+use switchboard_core::time::Timestamp;
 use switchboard_core::views::{Cursor, EventSearch, Page, PageAsk};
 
 use super::fixture::Fixture;
@@ -60,7 +61,7 @@ async fn stays_whole<T, A, P>(
 }
 
 /// Items come three at a moment, so that pages end between items of one moment.
-fn moment(n: u64) -> switchboard_core::time::Timestamp {
+fn moment(n: u64) -> Timestamp {
     after(n / 3)
 }
 

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use switchboard_core::delivery::{AttemptRecord, KEPT_ATTEMPTS, State};
-use switchboard_core::views::{DeadLetter, DeliveryView, EventSearch, EventView, Overview};
+use switchboard_core::views::{
+    DeadLetter, DeliveryView, DestinationTotals, EventSearch, EventView, Overview,
+};
 
 use super::super::fixture::Fixture;
 use super::super::stage::Stage;
@@ -95,7 +97,7 @@ impl Model {
 }
 
 /// Counts one delivery by its state.
-pub(super) fn add(part: &mut switchboard_core::views::DestinationTotals, state: State) {
+pub(super) fn add(part: &mut DestinationTotals, state: State) {
     match state {
         State::Waiting => part.waiting += 1,
         State::Held => part.held += 1,
@@ -147,7 +149,7 @@ fn same_delivery(standing: &Standing, view: &DeliveryView, step: &str) {
     assert_eq!(view.attempts, standing.attempts, "{step}: attempts");
     match (&view.reason, standing.reason) {
         (Some(text), Some(reason)) => {
-            assert!(text.starts_with(&reason.to_string()), "{step}: {text}")
+            assert!(text.starts_with(&reason.to_string()), "{step}: {text}");
         }
         (None, None) => {}
         (found, expected) => panic!("{step}: the reason is {found:?}, not {expected:?}"),

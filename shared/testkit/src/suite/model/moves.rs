@@ -33,12 +33,12 @@ impl Model {
         }
     }
 
-    /// Those of `candidates` that are in `state` now, with their due times; as many as the answer says.
+    /// Those of `candidates` that are `to` now, with their due times; as many as the answer says.
     async fn moved<F: Fixture>(
         &mut self,
         stage: &Stage<F>,
         candidates: Vec<At>,
-        state: State,
+        to: State,
         (answer, limit): (Moved, u32),
         step: &str,
     ) -> Vec<(At, Option<Timestamp>)> {
@@ -47,7 +47,7 @@ impl Model {
         for at in candidates {
             let key = self.standing(&at).key.clone();
             let view = stage.stands(&at.0, &key).await;
-            if view.state == state {
+            if view.state == to {
                 moved.push((at, view.due));
             }
         }

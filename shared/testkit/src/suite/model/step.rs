@@ -75,14 +75,13 @@ impl Model {
 
     async fn accept_new<F: Fixture>(&mut self, stage: &Stage<F>) -> String {
         let before = self.draw(self.gone.len() * 2);
-        let event = match before.filter(|n| *n < self.gone.len()) {
-            Some(n) => again_at(&self.gone.swap_remove(n), self.now),
-            None => {
-                self.made += 1;
-                let n = self.draw(SOURCES.len()).expect("there are sources");
-                let from = SOURCES.get(n).expect("drawn from them");
-                sample::event(from, &self.made.to_string(), self.now)
-            }
+        let event = if let Some(n) = before.filter(|n| *n < self.gone.len()) {
+            again_at(&self.gone.swap_remove(n), self.now)
+        } else {
+            self.made += 1;
+            let n = self.draw(SOURCES.len()).expect("there are sources");
+            let from = SOURCES.get(n).expect("drawn from them");
+            sample::event(from, &self.made.to_string(), self.now)
         };
         let plan = self.draw_plan(&event, Run(0));
         let accepted = stage.accept(&event, &plan).await;
