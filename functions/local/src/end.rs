@@ -1,5 +1,6 @@
 //! How a command ends: its exit code, and the lines that say why.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Exit code of an unusable configuration (`EX_USAGE` of sysexits).
@@ -43,12 +44,11 @@ impl Failed {
 }
 
 /// A line for the person at the terminal. A terminal that has gone away is no reason to stop.
-#[expect(clippy::print_stdout, reason = "what a command prints is what it is for")]
 pub(crate) fn say(line: &str) {
-    println!("{line}");
+    drop(writeln!(std::io::stdout().lock(), "{line}"));
 }
 
-#[expect(clippy::print_stderr, reason = "why a command failed goes where errors go")]
+/// A line for the person at the terminal, where errors go.
 pub(crate) fn complain(line: &str) {
-    eprintln!("{line}");
+    drop(writeln!(std::io::stderr().lock(), "{line}"));
 }

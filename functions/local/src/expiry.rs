@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_core::ports::Ledger;
+use switchboard_core::ports::{Ledger, Moved};
 use switchboard_core::time::Clock;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -17,10 +17,8 @@ const STEP: u32 = 200;
 pub(crate) async fn run<L: Ledger>(ledger: Arc<L>, clock: Arc<dyn Clock>, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         match ledger.expire(clock.now(), STEP).await {
-            // A full step: there may be more.
-            Ok(removed) if removed == STEP => continue,
-            Ok(0) => {}
-            Ok(removed) => tracing::info!(removed, "events past their life removed"),
+            Ok(Moved { left, .. }) if left > 0 => continue,
+            Ok(_) => {}
             Err(error) => tracing::error!(error = %error.line(), "expiry failed; trying again"),
         }
         drop(timeout(EVERY, stop.changed()).await);

@@ -107,9 +107,9 @@ pub enum Begun {
 /// What recording an attempt changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
-    /// It moved the delivery.
+    /// The attempt is kept now, and what follows from it stands. A dead letter stays one after a failure.
     First,
-    /// That attempt was recorded before, or the delivery is delivered already; nothing moved.
+    /// That attempt was recorded before, or the delivery is delivered already; nothing changed.
     Stale,
 }
 
@@ -155,7 +155,7 @@ pub struct Moved {
 /// Events, their deliveries, and every step that moves them. Each step is whole: what must happen together does.
 pub trait Ledger: Send + Sync + 'static {
     /// Stores an event and queues its deliveries, or finds that it was stored before. `Ok` means durably.
-    /// An event past its life counts as not stored, whether expiry has come by or not.
+    /// An event past its life that no open delivery needs counts as not stored, whether expiry has come by or not.
     fn accept(
         &self,
         event: &Event,
@@ -216,8 +216,9 @@ pub trait Ledger: Send + Sync + 'static {
     /// Finds what a crash left half-way and queues it: held deliveries of destinations that are not held now.
     fn recover(&self, now: Timestamp, limit: u32) -> impl Future<Output = Answer<Moved>> + Send;
 
-    /// Removes events past their life that no open delivery needs, at most `limit`; how many were removed.
-    fn expire(&self, now: Timestamp, limit: u32) -> impl Future<Output = Answer<u32>> + Send;
+    /// Removes events past their life that no open delivery (waiting or held) needs, at most `limit`. `left` is above
+    /// nothing while further calls may remove more.
+    fn expire(&self, now: Timestamp, limit: u32) -> impl Future<Output = Answer<Moved>> + Send;
 }
 
 /// How long events are kept, set at first receipt.

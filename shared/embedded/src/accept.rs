@@ -41,7 +41,7 @@ pub(crate) fn accept(
     keep: Keep,
 ) -> Result<Accepted, Failure> {
     if let Some(stored) = stored(step, &event.id)? {
-        let lives = event.received_at < stored.expires_at || expire::has_waiting(step, stored.seq)?;
+        let lives = event.received_at < stored.expires_at || expire::has_open(step, stored.seq)?;
         if lives {
             return repeat(step, event, &stored, digest);
         }

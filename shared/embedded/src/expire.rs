@@ -3,41 +3,51 @@
 use std::time::Duration;
 
 use switchboard_core::delivery::State;
+use switchboard_core::ports::{Keep, Moved};
 use switchboard_core::time::Timestamp;
 
 use crate::rows::state_number;
 use crate::writer::{Failure, Step};
 
-/// How long an event is passed over that a waiting delivery still needs. Its life does not grow by it.
+/// How long an event is passed over that an open delivery still needs. Its life does not grow by it.
 const RESPITE: Duration = Duration::from_hours(24);
 
-/// Removes at most `limit` events past their life; how many were removed.
-pub(crate) fn expire(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<u32, Failure> {
+/// Removes events past their life, at most `limit` of them looked at.
+pub(crate) fn expire(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<Moved, Failure> {
     let seqs: Vec<i64> = step
         .prepare_cached(
             "SELECT seq FROM event WHERE expiry_looks_at <= ?1 ORDER BY expiry_looks_at LIMIT ?2",
         )?
         .query_map((now.millis(), limit), |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    let mut removed = 0;
+    let mut done = 0;
     for seq in seqs {
-        if has_waiting(step, seq)? {
+        if has_open(step, seq)? {
             // Out of the way, so that such events never fill a whole step.
             step.prepare_cached("UPDATE event SET expiry_looks_at = ?2 WHERE seq = ?1")?
                 .execute((seq, now.plus(RESPITE).millis()))?;
         } else {
             remove(step, seq)?;
-            removed += 1;
+            done += 1;
         }
     }
-    Ok(removed)
+    let left = step
+        .prepare_cached("SELECT count(*) FROM event WHERE expiry_looks_at <= ?1")?
+        .query_row([now.millis()], |row| row.get(0))?;
+    Ok(Moved { done, left })
 }
 
-/// Whether an attempt of this event is still to come.
-pub(crate) fn has_waiting(step: &Step<'_>, event: i64) -> Result<bool, Failure> {
-    let mut statement = step
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND state = ?2)")?;
-    Ok(statement.query_row((event, state_number(State::Waiting)), |row| row.get(0))?)
+/// Whether an attempt of this event is still to come: a delivery waits or is held.
+pub(crate) fn has_open(step: &Step<'_>, event: i64) -> Result<bool, Failure> {
+    let mut statement = step.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND state IN (?2, ?3))",
+    )?;
+    let open = (
+        event,
+        state_number(State::Waiting),
+        state_number(State::Held),
+    );
+    Ok(statement.query_row(open, |row| row.get(0))?)
 }
 
 /// Removes an event and its deliveries. The totals tell what happened, so they stay.
@@ -50,11 +60,7 @@ pub(crate) fn remove(step: &Step<'_>, event: i64) -> Result<(), Failure> {
 }
 
 /// An event with a dead or held delivery lives longer.
-pub(crate) fn keep_longer(
-    step: &Step<'_>,
-    delivery: &str,
-    keep: switchboard_core::ports::Keep,
-) -> Result<(), Failure> {
+pub(crate) fn keep_longer(step: &Step<'_>, delivery: &str, keep: Keep) -> Result<(), Failure> {
     let more = keep.until_when_dead(Timestamp::default()).millis();
     step.prepare_cached(
         "UPDATE event SET expires_at = max(expires_at, received_at + ?2),

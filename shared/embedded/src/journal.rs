@@ -15,7 +15,10 @@ const LISTED: i64 = 1000;
 
 /// Counts of notes that could not be written. As many entries as there are sources and causes at most.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unwritten(BTreeMap<(Option<SourceName>, Option<(u16, String)>), i64>);
+pub(crate) struct Unwritten(BTreeMap<Counted, i64>);
+
+/// A source, where there is one, and the status and cause it was declined for; without those it was refused.
+type Counted = (Option<SourceName>, Option<(u16, String)>);
 
 impl Unwritten {
     /// Keeps the count of a note for later.
@@ -44,7 +47,7 @@ impl Unwritten {
             match (source, cause) {
                 (Some(source), None) => step.totals.source(REFUSED, source, *by),
                 (source, Some((status, cause))) => {
-                    step.totals.declined(source.as_ref(), *status, cause, *by)
+                    step.totals.declined(source.as_ref(), *status, cause, *by);
                 }
                 (None, None) => {}
             }

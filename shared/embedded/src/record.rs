@@ -15,27 +15,31 @@ struct Standing {
     state: State,
     attempts: u32,
     due: Timestamp,
+    reason: Option<i64>,
     log: Vec<AttemptRecord>,
 }
 
 fn standing(connection: &rusqlite::Connection, id: &str) -> Result<Option<Standing>, Failure> {
     let mut statement = connection
-        .prepare_cached("SELECT state, attempts, due, log FROM delivery WHERE id = ?1")?;
+        .prepare_cached("SELECT state, attempts, due, reason, log FROM delivery WHERE id = ?1")?;
     let read = |row: &rusqlite::Row<'_>| {
         Ok((
             row.get(0)?,
             row.get(1)?,
             row.get(2)?,
-            row.get::<_, String>(3)?,
+            row.get(3)?,
+            row.get::<_, String>(4)?,
         ))
     };
-    let Some((state, attempts, due, log)) = statement.query_row([id], read).optional()? else {
+    let Some((state, attempts, due, reason, log)) = statement.query_row([id], read).optional()?
+    else {
         return Ok(None);
     };
     Ok(Some(Standing {
         state: rows::state(state)?,
         attempts,
         due: Timestamp::from_millis(due),
+        reason,
         log: rows::log(&log)?,
     }))
 }
@@ -78,10 +82,9 @@ pub(crate) fn record(
     let (state, due, reason) = match (next, before.state) {
         (_, State::Delivered) => return Ok(Recorded::Stale),
         (Next::Delivered, _) => (State::Delivered, before.due, None),
-        (Next::Waiting(_) | Next::Dead(_), State::Dead) => return Ok(Recorded::Stale),
-        (Next::Waiting(_) | Next::Dead(_), State::Waiting | State::Held) if !fresh => {
-            return Ok(Recorded::Stale);
-        }
+        (Next::Waiting(_) | Next::Dead(_), _) if !fresh => return Ok(Recorded::Stale),
+        // Buried while its attempt was under way: the attempt is kept, the dead letter stays one.
+        (Next::Waiting(_) | Next::Dead(_), State::Dead) => (State::Dead, before.due, before.reason),
         // A delivery that was held while its attempt was under way stays held for the next one.
         (Next::Waiting(due), State::Held) => (State::Held, due, None),
         (Next::Waiting(due), State::Waiting) => (State::Waiting, due, None),

@@ -193,7 +193,7 @@ impl Ledger for Store {
             .await
     }
 
-    async fn expire(&self, now: Timestamp, limit: u32) -> Answer<u32> {
+    async fn expire(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
         self.step("removing events past their life", move |step| {
             expire::expire(step, now, limit)
         })

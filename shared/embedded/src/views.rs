@@ -232,7 +232,7 @@ fn events(
         } else {
             "source"
         };
-        wanted.push_str(&format!(" AND {column} = ?{}", values.len()));
+        wanted = format!("{wanted} AND {column} = ?{}", values.len());
     }
     let sql = format!("SELECT {EVENT} FROM event WHERE {wanted} ORDER BY seq DESC LIMIT ?2");
     let mut statement = connection.prepare_cached(&sql)?;

@@ -127,7 +127,9 @@ fn run(mut connection: Connection, mut waiting: mpsc::Receiver<Box<dyn Job>>, wa
             }
         }
         if commit(&mut connection, &mut batch, wakes).is_ok() {
-            batch.into_iter().for_each(|job| job.answer(Ok(())));
+            for job in batch {
+                job.answer(Ok(()));
+            }
             continue;
         }
         for job in batch {

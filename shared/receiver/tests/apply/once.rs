@@ -83,6 +83,21 @@ fn an_effect_that_panics_leaves_neither_line_nor_key() {
 }
 
 #[test]
+fn a_key_that_cannot_be_kept_undoes_the_effect() {
+    let shop = Shop::new();
+    let once = shop.handle();
+    let full = "CREATE TRIGGER full BEFORE INSERT ON switchboard_applied
+        BEGIN SELECT RAISE(ABORT, 'full'); END";
+    shop.execute(full);
+    let failed = apply(&once, "dlv_a", "one", at(0));
+    assert!(matches!(failed, Err(ApplyError::Store(_))), "{failed:?}");
+    assert_eq!((shop.lines(), shop.keys()), (0, 0), "nothing stands");
+    shop.execute("DROP TRIGGER full");
+    let next = apply(&once, "dlv_a", "one", at(1)).expect("applied");
+    assert_eq!(next, Applied::First(answer("one")));
+}
+
+#[test]
 fn an_effect_may_not_end_its_transaction() {
     let shop = Shop::new();
     let once = shop.handle();

@@ -56,6 +56,13 @@ impl Shop {
         ApplyOnce::open_with(&self.path, limits).expect("open")
     }
 
+    /// Changes the file from outside.
+    pub(super) fn execute(&self, statement: &str) {
+        Connection::open(&self.path)
+            .and_then(|c| c.execute_batch(statement))
+            .expect("executed");
+    }
+
     /// How many lines stand.
     pub(super) fn lines(&self) -> u32 {
         count(&self.path, "line")

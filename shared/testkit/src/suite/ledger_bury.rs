@@ -7,7 +7,7 @@ use switchboard_core::names::YOUR_ENDPOINT;
 use switchboard_core::ports::Moved;
 
 use super::fixture::Fixture;
-use super::sample::{KEEP, MANY, START, after, destination};
+use super::sample::{KEEP, MANY, START, after, delivered, destination, rejected};
 use super::stage::Stage;
 
 const REASON: DeathReason = DeathReason::NoDestination;
@@ -68,6 +68,34 @@ pub async fn only_what_is_open_of_that_destination_is_buried<F: Fixture>(fixture
     let overview = stage.overview().await;
     let endpoint = overview.destinations.get(&destination(YOUR_ENDPOINT));
     assert_eq!(endpoint.expect("its totals").dead, 1);
+}
+
+pub async fn an_attempt_under_way_when_its_delivery_is_buried_is_kept<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let fails = stage.one("shop", "fails", "chat", START).await;
+    let succeeds = stage.one("shop", "succeeds", "chat", START).await;
+    let under_way = [&fails, &succeeds].map(|followed| stage.go(&followed.key, START));
+    let [first, second] = under_way;
+    let (failing, succeeding) = (first.await, second.await);
+    stage.bury("chat", REASON, after(1), MANY).await;
+    let next = Next::Waiting(after(9));
+    let failure = rejected(&failing, START);
+    stage.record(&failing, &failure, next).await;
+    let view = stage.view(&fails).await;
+    assert_eq!(
+        (view.state, view.attempts),
+        (State::Dead, 1),
+        "it stays dead"
+    );
+    assert_eq!(view.log, [failure]);
+    assert!(
+        view.reason
+            .expect("a reason")
+            .starts_with("no such destination")
+    );
+    let success = delivered(&succeeding, START);
+    stage.record(&succeeding, &success, Next::Delivered).await;
+    assert_eq!(stage.state(&succeeds).await, State::Delivered);
 }
 
 pub async fn burying_moves_at_most_its_limit_and_says_what_is_left<F: Fixture>(fixture: F) {

@@ -106,13 +106,13 @@ pub async fn dead_letters_keep_their_event_ninety_days_more<F: Fixture>(fixture:
     assert_eq!(stage.dead_letters().await, []);
 }
 
-pub async fn held_deliveries_keep_their_event_ninety_days_more<F: Fixture>(fixture: F) {
+pub async fn held_deliveries_keep_their_event_as_long_as_they_are_held<F: Fixture>(fixture: F) {
     let stage = Stage::open(fixture).await;
     let followed = stage.one("shop", "1001", "chat", START).await;
     assert_eq!(stage.hold("chat", START).await.done, 1);
     let end = KEEP.until_when_dead(START);
     assert_eq!(stage.stored(&followed.event.id).await.kept_until, end);
-    for now in [past(), just_before(end)] {
+    for now in [past(), just_before(end), just_after(end)] {
         assert_eq!(stage.expire(now, MANY).await, 0, "{now}");
     }
     assert_eq!(stage.state(&followed).await, State::Held);

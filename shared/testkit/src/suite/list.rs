@@ -79,6 +79,7 @@ macro_rules! conformance {
             ledger_bury: [
                 what_is_open_becomes_dead_with_its_reason_and_no_attempt,
                 only_what_is_open_of_that_destination_is_buried,
+                an_attempt_under_way_when_its_delivery_is_buried_is_kept,
                 burying_moves_at_most_its_limit_and_says_what_is_left,
             ],
             ledger_replay: [
@@ -102,7 +103,7 @@ macro_rules! conformance {
                 an_event_that_no_route_names_goes_too,
                 an_event_with_a_waiting_delivery_stays_until_that_is_done,
                 dead_letters_keep_their_event_ninety_days_more,
-                held_deliveries_keep_their_event_ninety_days_more,
+                held_deliveries_keep_their_event_as_long_as_they_are_held,
                 expiry_goes_in_steps_of_at_most_its_limit,
                 events_that_stay_do_not_stand_in_the_way_of_those_that_go,
                 expiry_takes_nothing_off_the_totals,

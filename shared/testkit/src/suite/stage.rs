@@ -268,7 +268,7 @@ impl<F: Fixture> Stage<F> {
     }
 
     pub(crate) async fn expire(&self, now: Timestamp, limit: u32) -> u32 {
-        sure(self.backend.expire(now, limit).await)
+        sure(self.backend.expire(now, limit).await).done
     }
 
     pub(crate) async fn note(&self, at: Timestamp, note: Note) {

@@ -140,7 +140,7 @@ impl Ledger for Store {
         unimplemented!()
     }
 
-    async fn expire(&self, _: Timestamp, _: u32) -> Answer<u32> {
+    async fn expire(&self, _: Timestamp, _: u32) -> Answer<Moved> {
         unimplemented!()
     }
 }

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoClientAuth, WebPkiClientVerifier};
+use rustls::{RootCertStore, ServerConfig};
 use switchboard_core::address::{Address, Networks};
 use switchboard_core::configuration::{Destination as Configured, Limits};
 use switchboard_core::delivery::Unanswered;
@@ -44,20 +47,32 @@ impl Authority {
         F: Fn(Connection) -> T + Send + 'static,
         T: Future<Output = Option<()>> + Send + 'static,
     {
+        let mut config = self.config(host, Arc::new(NoClientAuth));
+        config.alpn_protocols = protocols.iter().map(|p| p.as_bytes().to_vec()).collect();
+        Self::speaking(config, talk).await
+    }
+
+    /// TLS with a certificate for `host`, that asks of clients what `clients` says.
+    fn config(&self, host: &str, clients: Arc<dyn ClientCertVerifier>) -> ServerConfig {
         let key = KeyPair::generate().expect("a key");
         let params = CertificateParams::new([host.to_owned()]).expect("a name");
         let certificate = params.signed_by(&key, &self.0).expect("a certificate");
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
+        ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
             .expect("versions")
-            .with_no_client_auth()
+            .with_client_cert_verifier(clients)
             .with_single_cert(
                 vec![certificate.der().clone()],
                 PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())),
             )
-            .expect("a configuration");
-        config.alpn_protocols = protocols.iter().map(|p| p.as_bytes().to_vec()).collect();
+            .expect("a configuration")
+    }
+
+    async fn speaking<F, T>(config: ServerConfig, talk: F) -> Destination
+    where
+        F: Fn(Connection) -> T + Send + 'static,
+        T: Future<Output = Option<()>> + Send + 'static,
+    {
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let wrap = move |stream| {
@@ -66,6 +81,10 @@ impl Authority {
         };
         Destination::on(listener, wrap, talk)
     }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
 }
 
 /// A setting whose destination `accounting` brings certificates of its own.
@@ -132,6 +151,21 @@ async fn any_other_certificate_fails_in_tls() {
         outcome, failed,
         "an authority counts for its destination only"
     );
+}
+
+#[tokio::test]
+async fn a_destination_that_wants_a_certificate_of_ours_fails_in_tls() {
+    let authority = Authority::new();
+    let mut roots = RootCertStore::empty();
+    roots.add(authority.0.der().clone()).expect("an authority");
+    let clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider())
+        .build()
+        .expect("a verifier");
+    let config = authority.config("hooks.test", clients);
+    let destination = Authority::speaking(config, talk).await;
+    let transport = trusting(authority.pem()).transport();
+    let outcome = post(&transport, &destination.url("https", "hooks.test")).await;
+    assert_eq!(outcome, unanswered(Unanswered::Tls));
 }
 
 #[tokio::test]

@@ -68,11 +68,11 @@ impl Kept {
             KEEP.until(self.event.received_at),
             KEEP.until_when_dead(self.event.received_at),
         );
-        let needed = any(State::Dead) || any(State::Held);
-        if now < end || any(State::Waiting) || (needed && now < longest) {
+        let needed = any(State::Dead);
+        let open = any(State::Waiting) || any(State::Held);
+        if now < end || open || (needed && now < longest) {
             Life::Lasts
-        } else if any(State::Held)
-            || (self.was_dead_or_held && now < longest)
+        } else if (self.was_dead_or_held && now < longest)
             || self.spared.is_some_and(|then| now < then.plus(A_DAY))
         {
             Life::Either

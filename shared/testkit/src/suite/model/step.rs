@@ -373,8 +373,9 @@ impl Model {
             if !there {
                 self.remove(&id);
             } else if let Some(kept) = self.events.get_mut(&id) {
-                let waits = kept.deliveries.values().any(|d| d.state == State::Waiting);
-                if waits && now >= KEEP.until(kept.event.received_at) {
+                let open = [State::Waiting, State::Held];
+                let needed = kept.deliveries.values().any(|d| open.contains(&d.state));
+                if needed && now >= KEEP.until(kept.event.received_at) {
                     kept.spared = Some(now);
                 }
             }

@@ -1,0 +1,210 @@
+//! Lanes over a real store and a transport that answers as it is told.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod setting;
+
+use std::time::Duration;
+
+use switchboard_core::delivery::State;
+use switchboard_core::endpoint::Change;
+use switchboard_core::ports::{Ledger, Selection, SettingsStore, Spread};
+use switchboard_core::time::Clock;
+use tokio::time::timeout;
+
+use setting::{CONFIGURATION, Does, Told, configured, name, run};
+
+#[tokio::test]
+async fn a_failing_delivery_gets_six_attempts_and_then_waits_for_a_redrive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let running = run(
+        folder.path(),
+        &configured(CONFIGURATION),
+        &Told::new(&[("bad", Does::Answer(500))]),
+    );
+    let event = running.accept("1", &["bad"]).await;
+    running.until("it is dead", |totals| totals.dead == 1).await;
+    assert_eq!(
+        running.told.requests_to("bad"),
+        ["1", "2", "3", "4", "5", "6"]
+    );
+    let spread = Spread {
+        start: running.clock.now(),
+        per_second: 10,
+    };
+    running
+        .store
+        .requeue(&Selection::AllDead, spread, 10)
+        .await
+        .expect("requeued");
+    running
+        .until("it is dead again", |totals| totals.dead == 1)
+        .await;
+    running.told.tell("bad", Does::Answer(204));
+    running
+        .store
+        .requeue(&Selection::AllDead, spread, 10)
+        .await
+        .expect("requeued");
+    running
+        .until("it is delivered", |totals| totals.delivered == 1)
+        .await;
+    assert_eq!(running.told.requests_to("bad").len(), 13);
+    let delivery = running.delivery(&event).await;
+    assert_eq!(
+        (delivery.state, delivery.attempts, delivery.log.len()),
+        (State::Delivered, 13, 12)
+    );
+    running.end().await;
+}
+
+#[tokio::test]
+async fn a_slow_destination_fills_only_its_own_lane() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let running = run(
+        folder.path(),
+        &configured(CONFIGURATION),
+        &Told::new(&[("bad", Does::Wait)]),
+    );
+    for n in 0..20 {
+        running.accept(&n.to_string(), &["bad", "good"]).await;
+    }
+    running
+        .until("the good one has all", |totals| totals.delivered == 20)
+        .await;
+    assert_eq!(
+        running.told.requests_to("bad").len(),
+        2,
+        "no more under way than its limit"
+    );
+    running.told.0.gate.add_permits(100);
+    running
+        .until("the slow one has all", |totals| totals.delivered == 40)
+        .await;
+    running.end().await;
+}
+
+#[tokio::test]
+async fn what_is_under_way_at_the_end_is_finished_and_the_rest_is_due_at_the_next_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[("bad", Does::Wait)]);
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    for n in 0..5 {
+        running.accept(&n.to_string(), &["bad"]).await;
+    }
+    let two = async {
+        while running.told.requests_to("bad").len() < 2 {
+            running.told.0.bell.notified().await;
+        }
+    };
+    timeout(Duration::from_secs(20), two)
+        .await
+        .expect("two under way");
+    running.stop.send_replace(true);
+    told.0.gate.add_permits(100);
+    running.end().await;
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    let totals = running
+        .until("all are delivered", |totals| totals.delivered == 5)
+        .await;
+    assert_eq!(totals.waiting, 0);
+    assert_eq!(told.requests_to("bad").len(), 5, "none was made twice");
+    running.end().await;
+}
+
+#[tokio::test]
+async fn a_held_destination_gets_nothing_until_it_is_released() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[]);
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    running
+        .store
+        .change(Change::Hold(name("good")))
+        .await
+        .expect("held");
+    running.accept("1", &["good"]).await;
+    running.accept("2", &["good", "bad"]).await;
+    running
+        .until("two are held", |totals| {
+            totals.held == 2 && totals.delivered == 1
+        })
+        .await;
+    assert_eq!(told.requests_to("good").len(), 0);
+    // The process dies between the two halves of a release: the next start finishes it.
+    running
+        .store
+        .change(Change::Release(name("good")))
+        .await
+        .expect("released");
+    running.end().await;
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    running
+        .until("both are delivered", |totals| {
+            totals.delivered == 3 && totals.held == 0
+        })
+        .await;
+    running.end().await;
+}
+
+#[tokio::test]
+async fn without_a_destination_a_delivery_is_buried_and_goes_when_there_is_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[("bad", Does::Close)]);
+    let without = CONFIGURATION.replace("name = \"bad\"", "name = \"other\"");
+    let running = run(folder.path(), &configured(&without), &told);
+    let event = running.accept("1", &["bad"]).await;
+    running.until("it is dead", |totals| totals.dead == 1).await;
+    assert_eq!(
+        running.delivery(&event).await.reason.as_deref(),
+        Some("no such destination")
+    );
+    let copy = running.accept("2", &["your-endpoint"]).await;
+    running
+        .until("the copy is dead", |totals| totals.dead == 2)
+        .await;
+    assert_eq!(
+        running.delivery(&copy).await.reason.as_deref(),
+        Some("your endpoint is not set")
+    );
+    assert!(told.requests_to("bad").is_empty());
+    running.end().await;
+    told.tell("bad", Does::Answer(200));
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    let spread = Spread {
+        start: running.clock.now(),
+        per_second: 10,
+    };
+    running
+        .store
+        .requeue(&Selection::DeadOf(name("bad")), spread, 10)
+        .await
+        .expect("requeued");
+    running
+        .until("it is delivered", |totals| totals.delivered == 1)
+        .await;
+    running.end().await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_breaks_our_own_code_ends_as_a_dead_letter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let running = run(
+        folder.path(),
+        &configured(CONFIGURATION),
+        &Told::new(&[("bad", Does::Panic)]),
+    );
+    running.accept("1", &["bad"]).await;
+    running.accept("2", &["good"]).await;
+    running
+        .until("one is dead, one delivered", |totals| {
+            totals.dead == 1 && totals.delivered == 1
+        })
+        .await;
+    assert_eq!(running.told.requests_to("bad").len(), 6);
+    running.end().await;
+}
