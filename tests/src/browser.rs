@@ -1,5 +1,6 @@
-//! Debian's Chromium without a window, driven over a pipe of its own (the Chrome DevTools Protocol).
+//! Debian's Chromium without a window, driven over a pipe of its own, by the Chrome `DevTools` protocol.
 
+use std::ffi::OsStr;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -19,6 +20,12 @@ const START: &str = "exec chromium --headless=new --no-sandbox --disable-gpu --d
     --no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-extensions \
     --remote-debugging-pipe \"$@\" 3<&0 4>&1 0</dev/null 1>&2";
 
+/// Whether the browser is there; the line that brings it when not.
+fn find(path: &OsStr) -> Result<(), &'static str> {
+    let is_there = std::env::split_paths(path).any(|folder| folder.join("chromium").is_file());
+    is_there.then_some(()).ok_or(MISSING)
+}
+
 /// A browser with one page.
 pub struct Browser {
     child: Child,
@@ -35,8 +42,9 @@ impl Browser {
     /// Starts one with an empty page and nothing remembered.
     pub async fn start() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let is_there = std::env::split_paths(&path).any(|folder| folder.join("chromium").is_file());
-        assert!(is_there, "{MISSING}");
+        if let Err(line) = find(&path) {
+            panic!("{line}");
+        }
         let folder = tempfile::tempdir().expect("a folder");
         let profile = format!(
             "--user-data-dir={}",
@@ -97,11 +105,9 @@ impl Browser {
     /// Waits until a script in the page comes to something true, and gives it. A page that is just being replaced
     /// counts as not yet.
     pub async fn wait(&mut self, what: &str, script: &str) -> Value {
-        let page = std::cell::RefCell::new(self);
         wait::until(&format!("{what} ({script})"), async || {
             let asked = json!({ "expression": script, "returnByValue": true });
-            let mut browser = page.borrow_mut();
-            let mut answer = browser.tried("Runtime.evaluate", &asked).await.ok()?;
+            let mut answer = self.tried("Runtime.evaluate", &asked).await.ok()?;
             let value = answer["result"]["value"].take();
             let holds =
                 !matches!(&value, Value::Null | Value::Bool(false)) && value != "" && value != 0;
@@ -144,7 +150,8 @@ impl Browser {
         let _ = timeout(DEADLINE, self.child.wait()).await;
     }
 
-    async fn command(&mut self, method: &str, parameters: &Value) -> Value {
+    /// Asks it for anything that the protocol knows, and gives what it answers.
+    pub async fn command(&mut self, method: &str, parameters: &Value) -> Value {
         match self.tried(method, parameters).await {
             Ok(answer) => answer,
             Err(error) => panic!("the browser would not {method}: {error}"),
@@ -183,5 +190,16 @@ impl Browser {
             .expect("the browser answers");
         assert_eq!(bytes.pop(), Some(0), "the browser ended");
         serde_json::from_slice(&bytes).expect("JSON")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_is_missing_the_test_fails_with_the_line_that_brings_it() {
+        let line = find(OsStr::new("/nowhere:/nowhere-else")).expect_err("it is not there");
+        assert!(line.ends_with("sudo apt-get install -y chromium"), "{line}");
     }
 }

@@ -3,6 +3,7 @@
 
 #![expect(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::missing_panics_doc,
     reason = "a test fails by panicking"

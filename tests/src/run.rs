@@ -1,6 +1,7 @@
 //! A command of the binary, run to its end.
 
 use std::path::Path;
+use std::process::Stdio;
 
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -33,7 +34,11 @@ impl Run {
     /// A command in `folder`, with the tests' admin token and nothing else in its environment.
     pub fn of(folder: &Path, arguments: &[&str]) -> Self {
         let mut command = switchboard::command(folder);
-        command.args(arguments);
+        command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         Self(command)
     }
 
@@ -53,14 +58,17 @@ impl Run {
 
     /// With its output going elsewhere.
     #[must_use]
-    pub fn printing_to(mut self, out: impl Into<std::process::Stdio>) -> Self {
+    pub fn printing_to(mut self, out: impl Into<Stdio>) -> Self {
         self.0.stdout(out);
         self
     }
 
     /// Runs it. One that goes on for too long, such as a server that should not have started, fails the test.
     pub async fn ended(mut self) -> Ended {
-        let ended = timeout(DEADLINE, self.0.output())
+        let child = self.0.spawn().expect("it runs");
+        // What it was started with holds the other end of its output; gone, it is told when nobody reads any more.
+        drop(self);
+        let ended = timeout(DEADLINE, child.wait_with_output())
             .await
             .expect("it ends")
             .expect("it runs");

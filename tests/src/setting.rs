@@ -1,5 +1,7 @@
 //! The setting of most stories: one source of each scheme, and destinations on a sink with short pauses.
 
+use std::fmt::Write as _;
+
 use crate::sender::Sender;
 use crate::sink::Sink;
 use crate::switchboard::{Start, Switchboard};
@@ -39,15 +41,17 @@ pub const DESTINATIONS: [&str; 2] = ["accounting", "warehouse"];
 pub fn configuration(sink: &Sink) -> String {
     let mut text = "allow_private_networks = true\n".to_owned();
     for (name, scheme, variable, _) in SOURCES {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "[[source]]\nname = \"{name}\"\nscheme = \"{scheme}\"\nsecrets = [\"env:{variable}\"]\n"
-        ));
+        );
     }
     for name in DESTINATIONS {
         let url = sink.url(&format!("/{name}"));
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "[[destination]]\nname = \"{name}\"\nurl = \"{url}\"\npauses = [\"20ms\", \"40ms\"]\n"
-        ));
+        );
     }
     text.push_str(
         "[[route]]\nsource = \"shop\"\nkind = \"orders/create\"\n\

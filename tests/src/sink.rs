@@ -92,7 +92,11 @@ impl Sink {
     }
 
     /// Waits until what came satisfies `enough`, and gives it.
-    pub async fn wait(&self, what: &str, enough: impl Fn(&[Received]) -> bool) -> Vec<Received> {
+    pub async fn wait(
+        &self,
+        what: &str,
+        enough: impl Fn(&[Received]) -> bool + Send + Sync,
+    ) -> Vec<Received> {
         let waiting = async {
             loop {
                 let rung = self.shared.bell.notified();
@@ -103,13 +107,13 @@ impl Sink {
                 rung.await;
             }
         };
-        match timeout(DEADLINE, waiting).await {
-            Ok(received) => received,
-            Err(_) => panic!(
+        let Ok(received) = timeout(DEADLINE, waiting).await else {
+            panic!(
                 "it never held that {what}; what came: {:#?}",
                 self.received()
-            ),
-        }
+            )
+        };
+        received
     }
 
     /// Waits until `n` requests came.

@@ -1,6 +1,5 @@
 //! Waiting on a condition with a deadline.
 
-use std::future::Future;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -11,15 +10,15 @@ pub const DEADLINE: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Looks until `look` gives something; fails with `what` when the deadline passes.
-pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
+pub async fn until<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> T {
     within(DEADLINE, what, look).await
 }
 
 /// [`until`], with a deadline of the caller's.
-pub async fn within<T, F: Future<Output = Option<T>>>(
+pub async fn within<T>(
     deadline: Duration,
     what: &str,
-    mut look: impl FnMut() -> F,
+    mut look: impl AsyncFnMut() -> Option<T>,
 ) -> T {
     let looking = async {
         loop {
@@ -29,8 +28,8 @@ pub async fn within<T, F: Future<Output = Option<T>>>(
             let _ = timeout(LOOK_EVERY, std::future::pending::<()>()).await;
         }
     };
-    match timeout(deadline, looking).await {
-        Ok(found) => found,
-        Err(_) => panic!("within {deadline:?} it never held that {what}"),
-    }
+    let Ok(found) = timeout(deadline, looking).await else {
+        panic!("within {deadline:?} it never held that {what}")
+    };
+    found
 }

@@ -1,5 +1,7 @@
 //! A request written byte by byte, where a test needs what a client library would not send or show.
 
+use std::fmt::Write as _;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -29,8 +31,8 @@ impl Reply {
     }
 }
 
-/// Sends a request for `path` to where `base` is, with these header lines and no others, and reads the answer until the
-/// connection is closed.
+/// Sends a request for `path` to where `base` is, with these header lines and its body's length, and reads the answer
+/// until the connection is closed.
 pub async fn ask(
     base: &Url,
     method: &str,
@@ -38,14 +40,25 @@ pub async fn ask(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Reply {
-    let mut text = format!("{method} {path} HTTP/1.1\r\n");
+    let length = body.len().to_string();
+    let headers = [headers, &[("content-length", &length)]].concat();
+    raw(base, method, path, &headers, body).await
+}
+
+/// [`ask`], with no other header lines than those that are given.
+pub async fn raw(
+    base: &Url,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Reply {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
     for (name, value) in headers {
-        text.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(text, "{name}: {value}\r\n");
     }
-    text.push_str(&format!(
-        "connection: close\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    ));
+    text.push_str("\r\n");
+    text.push_str(body);
     let host = base.host_str().expect("a host");
     let port = base.port_or_known_default().expect("a port");
     let exchange = async {

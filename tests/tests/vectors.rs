@@ -1,6 +1,12 @@
 //! Every vector that all right checks agree on, posted over a socket through the real router and store, with a clock
 //! that stands at the vector's moment: 401 exactly when it is to be refused.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 use std::sync::Arc;
 
 use bytes::Bytes;

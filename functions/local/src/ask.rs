@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use switchboard_web::client;
+use switchboard_web::client::{self, ClientFault};
 use url::Url;
 
 use crate::command::{Endpoint, EndpointChange, Hold, Reach, Redrive, Release};
@@ -16,21 +16,38 @@ use crate::token;
 /// Moving thousands of deliveries takes a moment.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-async fn ask(reach: &Reach, method: Method, path: &str, body: Option<Value>) -> Result<Value, Failed> {
+async fn ask(
+    reach: &Reach,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+) -> Result<Value, Failed> {
     let token = token::of_client(reach.token.as_deref(), &reach.data.folder)?;
     let url = at(&reach.url, path)?;
     let mut headers = HeaderMap::new();
     let bearer = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
-    headers.insert(AUTHORIZATION, bearer.map_err(|_| Failed::new("the token cannot stand in a header"))?);
+    headers.insert(
+        AUTHORIZATION,
+        bearer.map_err(|_| Failed::new("the token cannot stand in a header"))?,
+    );
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let body = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
-    let (status, answer) = client::request(method, &url, headers, body, TIME_LIMIT).await.map_err(Failed::new)?;
+    let body = body
+        .map(|body| Bytes::from(body.to_string()))
+        .unwrap_or_default();
+    let (status, answer) = client::request(method, &url, headers, body, TIME_LIMIT)
+        .await
+        .map_err(|fault| unanswered(&fault))?;
     let value: Value = serde_json::from_slice(&answer).unwrap_or_default();
     match status {
         StatusCode::OK | StatusCode::NO_CONTENT => Ok(value),
-        StatusCode::UNAUTHORIZED => Err(Failed::new("the admin token is not the one of that Switchboard")),
+        StatusCode::UNAUTHORIZED => Err(Failed::new(
+            "the admin token is not the one of that Switchboard",
+        )),
         status => {
-            let why = value.get("error").and_then(Value::as_str).unwrap_or("no reason given");
+            let why = value
+                .get("error")
+                .and_then(Value::as_str)
+                .unwrap_or("no reason given");
             Err(Failed::new(format_args!("{why} ({status})")))
         }
     }
@@ -39,7 +56,22 @@ async fn ask(reach: &Reach, method: Method, path: &str, body: Option<Value>) -> 
 /// An address below the one that a Switchboard is reached under.
 pub(crate) fn at(base: &Url, path: &str) -> Result<Url, Failed> {
     let text = format!("{}{path}", base.as_str().trim_end_matches('/'));
-    text.parse().map_err(|error| Failed::new(format_args!("--url cannot be used: {error}")))
+    text.parse()
+        .map_err(|error| Failed::new(format_args!("--url cannot be used: {error}")))
+}
+
+/// There was no answer; where nobody listens, what to do about it.
+pub(crate) fn unanswered(fault: &ClientFault) -> Failed {
+    match fault {
+        ClientFault::NoConnection(_) => Failed::new(format_args!(
+            "{fault} Start it with `switchboard serve`, or give its address with --url"
+        )),
+        ClientFault::TimeLimit(_)
+        | ClientFault::Tls(_)
+        | ClientFault::Broken(_)
+        | ClientFault::TooLong(_)
+        | ClientFault::Address(_) => Failed::new(fault),
+    }
 }
 
 fn number(answer: &Value, name: &str) -> u64 {
@@ -53,14 +85,21 @@ pub(crate) async fn redrive(command: Redrive) -> Result<(), Failed> {
         (false, None) => json!({ "deliveries": command.deliveries }),
     };
     let answer = ask(&command.reach, Method::POST, "/admin/redrive", Some(body)).await?;
-    say(&format!("{} sent again, {} left", number(&answer, "redriven"), number(&answer, "left")));
+    say(&format!(
+        "{} sent again, {} left",
+        number(&answer, "redriven"),
+        number(&answer, "left")
+    ));
     Ok(())
 }
 
 pub(crate) async fn hold(command: Hold) -> Result<(), Failed> {
     let body = json!({ "destination": command.destination });
     ask(&command.reach, Method::POST, "/admin/hold", Some(body)).await?;
-    say(&format!("{} is held; `switchboard release {0}` lets its deliveries go", command.destination));
+    say(&format!(
+        "{} is held; `switchboard release {0}` lets its deliveries go",
+        command.destination
+    ));
     Ok(())
 }
 
@@ -70,18 +109,34 @@ pub(crate) async fn release(command: Release) -> Result<(), Failed> {
         body.insert("per_second".to_owned(), per_second.into());
     }
     let answer = ask(&command.reach, Method::POST, "/admin/release", Some(body)).await?;
-    say(&format!("{} is released: {} deliveries let go, {} left", command.destination, number(&answer, "released"), number(&answer, "left")));
+    say(&format!(
+        "{} is released: {} deliveries let go, {} left",
+        command.destination,
+        number(&answer, "released"),
+        number(&answer, "left")
+    ));
     Ok(())
 }
 
 pub(crate) async fn endpoint(command: Endpoint) -> Result<(), Failed> {
     match command.change {
         EndpointChange::Set { address, reach } => {
-            let answer = ask(&reach, Method::PUT, "/admin/endpoint", Some(json!({ "url": address }))).await?;
-            say(&format!("your endpoint is {}", answer.get("url").and_then(Value::as_str).unwrap_or("set")));
+            let answer = ask(
+                &reach,
+                Method::PUT,
+                "/admin/endpoint",
+                Some(json!({ "url": address })),
+            )
+            .await?;
+            say(&format!(
+                "your endpoint is {}",
+                answer.get("url").and_then(Value::as_str).unwrap_or("set")
+            ));
             match answer.get("secret").and_then(Value::as_str) {
                 Some(secret) => say(&format!("its signing secret, shown this once: {secret}")),
-                None => say("it keeps its signing secret; `switchboard endpoint rotate` gives it a new one"),
+                None => say(
+                    "it keeps its signing secret; `switchboard endpoint rotate` gives it a new one",
+                ),
             }
         }
         EndpointChange::Clear { reach } => {
@@ -90,8 +145,13 @@ pub(crate) async fn endpoint(command: Endpoint) -> Result<(), Failed> {
         }
         EndpointChange::Rotate { reach } => {
             let answer = ask(&reach, Method::POST, "/admin/endpoint/rotate", None).await?;
-            let secret = answer.get("secret").and_then(Value::as_str).unwrap_or_default();
-            say(&format!("its new signing secret, shown this once: {secret}"));
+            let secret = answer
+                .get("secret")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            say(&format!(
+                "its new signing secret, shown this once: {secret}"
+            ));
             say("copies are signed with the old one too for 24 hours");
         }
     }

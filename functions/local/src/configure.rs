@@ -55,8 +55,17 @@ pub(crate) fn origin(file: &ConfigurationFile) -> Origin {
     if file.file.is_some() { Origin::File } else { Origin::BuiltIn }
 }
 
-/// Loads the configuration. The built-in sample's destinations are at `receivers`.
+/// Loads the configuration, and says what is unwise about it. The built-in sample's destinations are at `receivers`.
 pub(crate) fn load(file: &ConfigurationFile, environment: &Environment, receivers: Option<SocketAddr>) -> Result<Configuration, Failed> {
+    let read = read(file, environment, receivers)?;
+    for warning in read.warnings {
+        complain(&format!("switchboard: warning: {warning}"));
+    }
+    Ok(read.configuration)
+}
+
+/// [`load`], with what is unwise left to the caller to say.
+pub(crate) fn read(file: &ConfigurationFile, environment: &Environment, receivers: Option<SocketAddr>) -> Result<configuration::Read, Failed> {
     let (text, origin, folder) = match &file.file {
         Some(path) => {
             let text = std::fs::read_to_string(path)
@@ -70,11 +79,7 @@ pub(crate) fn load(file: &ConfigurationFile, environment: &Environment, receiver
         }
     };
     let read = configuration::read(&text, origin, &Secrets { environment, folder });
-    let read = read.map_err(|faults| Failed::Configuration(faults.iter().map(ToString::to_string).collect()))?;
-    for warning in read.warnings {
-        complain(&format!("switchboard: warning: {warning}"));
-    }
-    Ok(read.configuration)
+    read.map_err(|faults| Failed::Configuration(faults.iter().map(ToString::to_string).collect()))
 }
 
 /// The source of that name, or which ones there are.

@@ -97,13 +97,15 @@ async fn prepare(serve: &Serve, environment: &Environment, rng: &mut ChaCha20Rng
         (Some(ReceiversAddress::Off), _) | (None, Origin::File) => None,
     };
     // Port 0 is any free one, known once it is bound; until then the sample is checked with its usual address.
-    let checked = configure::load(&serve.configuration, environment, wanted.filter(|address| address.port() != 0))?;
-    HttpTransport::new(&checked, Vec::new()).map_err(Failed::configuration)?;
-    if let Some(given) = &serve.admin_token {
-        token::check(given)?;
+    let checked = configure::read(&serve.configuration, environment, wanted.filter(|address| address.port() != 0))?;
+    for warning in &checked.warnings {
+        tracing::warn!("the configuration: {warning}");
     }
+    let checked = checked.configuration;
+    HttpTransport::new(&checked, Vec::new()).map_err(Failed::configuration)?;
+    let given = token::given(serve.admin_token.as_deref())?;
     let store = Store::open(&serve.data.folder).map_err(Failed::new)?;
-    let token = token::of_server(serve.admin_token.as_deref(), store.folder(), rng)?;
+    let token = given.map_or_else(|| token::of_folder(store.folder(), rng), Ok)?;
     let door = bind(serve.listen, "--listen").await?;
     let receivers = match wanted {
         Some(address) => Some(bind(address, "--receivers").await?),

@@ -9,17 +9,14 @@ use data_encoding::HEXLOWER;
 use rand::{Rng, RngExt};
 use switchboard_core::secret::Secret;
 
-use crate::end::Failed;
+use crate::end::{Failed, complain};
 
 const FILE: &str = "admin-token";
-/// Shortest token that may be given, in characters.
-const SHORTEST: usize = 16;
+/// Tokens shorter than this, in characters, are warned of.
+const SHORTEST_SAFE: usize = 16;
 
-/// The token that was given, else the one in the data folder, made if there is none.
-pub(crate) fn of_server(given: Option<&str>, folder: &Path, rng: &mut dyn Rng) -> Result<Secret, Failed> {
-    if let Some(given) = given {
-        return check(given);
-    }
+/// The token in the data folder, made if there is none.
+pub(crate) fn of_folder(folder: &Path, rng: &mut dyn Rng) -> Result<Secret, Failed> {
     if let Some(kept) = kept(folder)? {
         return Ok(kept);
     }
@@ -31,12 +28,18 @@ pub(crate) fn of_server(given: Option<&str>, folder: &Path, rng: &mut dyn Rng) -
     Secret::new(&fresh).ok_or_else(|| Failed::new("no token"))
 }
 
-/// A token that was given, if it can be used.
-pub(crate) fn check(given: &str) -> Result<Secret, Failed> {
-    let token = Secret::new(given).filter(|token| token.expose().len() >= SHORTEST && token.expose().is_ascii());
-    token.ok_or_else(|| {
-        Failed::configuration(format_args!("SWITCHBOARD_ADMIN_TOKEN must be at least {SHORTEST} characters of ASCII"))
-    })
+/// The token that was given, if one was; a short one is warned of.
+pub(crate) fn given(text: Option<&str>) -> Result<Option<Secret>, Failed> {
+    let Some(token) = text.and_then(Secret::new) else { return Ok(None) };
+    if !token.expose().is_ascii() {
+        return Err(Failed::configuration("SWITCHBOARD_ADMIN_TOKEN must be text of ASCII"));
+    }
+    if token.expose().len() < SHORTEST_SAFE {
+        complain(&format!(
+            "switchboard: warning: SWITCHBOARD_ADMIN_TOKEN is shorter than {SHORTEST_SAFE} characters and can be guessed"
+        ));
+    }
+    Ok(Some(token))
 }
 
 /// The token that was given, else the one in the data folder.

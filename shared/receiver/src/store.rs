@@ -228,6 +228,29 @@ mod tests {
     }
 
     #[test]
+    fn opening_a_fresh_file_waits_for_whoever_writes_to_it() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("r.sqlite");
+        let other = Connection::open(&path).expect("open");
+        other
+            .execute_batch("BEGIN IMMEDIATE; CREATE TABLE own (n INTEGER)")
+            .expect("written");
+        let limits = Limits {
+            wait: Duration::from_mins(2),
+            ..Limits::default()
+        };
+        let (opened, has_opened) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| opened.send(open(&path, &limits)));
+            let early = has_opened.recv_timeout(Duration::from_millis(100));
+            other.execute_batch("COMMIT").expect("committed");
+            assert!(early.is_err(), "it does not give up: {early:?}");
+            let opened = has_opened.recv().expect("it comes to an end");
+            assert!(opened.is_ok(), "{opened:?}");
+        });
+    }
+
+    #[test]
     fn many_may_open_one_fresh_file_at_once() {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("r.sqlite");

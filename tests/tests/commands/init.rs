@@ -80,9 +80,9 @@ async fn a_switchboard_with_it_accepts_what_send_posts_and_delivers_it_to_the_sa
 }
 
 #[tokio::test]
-async fn what_it_prints_starts_that_switchboard_and_sends_to_it() {
+async fn it_prints_how_to_run_it_and_how_to_send_to_it() {
     let folder = tempfile::tempdir().expect("a folder");
-    let ended = init(folder.path(), "my folder").await;
+    let ended = init(folder.path(), "mine").await;
     for (command, flag) in [
         (" serve --config ", " --receivers 127.0.0.1:3001"),
         (" send my-app something.happened --config ", ""),
@@ -91,11 +91,7 @@ async fn what_it_prints_starts_that_switchboard_and_sends_to_it() {
         let line = line.unwrap_or_else(|| panic!("no line with {command:?}: {}", ended.out));
         assert!(line.ends_with(flag), "{line}");
     }
-    assert!(
-        ended.out.contains("my folder/switchboard.toml"),
-        "{}",
-        ended.out
-    );
+    assert!(ended.out.contains("mine/switchboard.toml"), "{}", ended.out);
 }
 
 #[tokio::test]

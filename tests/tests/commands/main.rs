@@ -1,5 +1,12 @@
 //! The command line, each command told as a story: the real binary, what it prints, and the code it ends with.
 
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 mod backup;
 mod check;
 mod endpoint;

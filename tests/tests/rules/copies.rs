@@ -8,7 +8,7 @@ use switchboard_tests::sender::now;
 use switchboard_tests::sink::{Received, Sink};
 use switchboard_tests::switchboard::Switchboard;
 
-use crate::setting::{SECRETS, running, shop};
+use crate::setting::{running, sender, shop};
 
 async fn set(switchboard: &Switchboard, sink: &Sink) -> serde_json::Value {
     let body = json!({ "url": sink.url("/mine") });
@@ -52,7 +52,7 @@ async fn every_event_is_copied_once_and_each_attempt_is_signed_anew() {
             StatusCode::OK
         }
     });
-    let forms = switchboard.sender("forms", "standard-webhooks", SECRETS[3].1);
+    let forms = sender(&switchboard, "forms");
     forms
         .send("msg_1", "", "{\"type\":\"form.submitted\"}")
         .await;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use http::{Method, StatusCode};
 use serde_json::json;
+use switchboard_tests::sink::Received;
 use switchboard_tests::switchboard::{Start, Switchboard};
 use switchboard_tests::wait;
 
@@ -17,7 +18,7 @@ async fn every_destination_gets_its_own_delivery_with_its_own_key() {
         .await
         .event();
     let received = sink.wait_for(2).await;
-    let keys: BTreeSet<&str> = received.iter().map(|received| received.key()).collect();
+    let keys: BTreeSet<&str> = received.iter().map(Received::key).collect();
     assert_eq!(keys.len(), 2);
     for one in &received {
         assert_eq!(one.header("switchboard-event"), event);
@@ -106,7 +107,7 @@ async fn a_failing_delivery_is_tried_six_times_under_one_key_and_redriven_with_s
         .map(|one| one.header("switchboard-attempt").to_owned())
         .collect();
     assert_eq!(numbers, (1..=13).map(|n| n.to_string()).collect::<Vec<_>>());
-    let keys: BTreeSet<&str> = tries.iter().map(|one| one.key()).collect();
+    let keys: BTreeSet<&str> = tries.iter().map(Received::key).collect();
     assert_eq!(
         keys.into_iter().collect::<Vec<_>>(),
         [letter["delivery"].as_str().expect("an id")]

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use crate::setting::{SECRETS, running, shop};
+use crate::setting::{running, sender, shop};
 
 #[tokio::test]
 async fn a_repeat_is_answered_200_and_changes_nothing() {
@@ -80,7 +80,7 @@ async fn a_repeat_with_another_body_is_counted_and_not_delivered() {
 #[tokio::test]
 async fn the_same_id_of_two_sources_or_two_hooks_is_two_events() {
     let (_sink, switchboard) = running().await;
-    let code = switchboard.sender("code", "github", SECRETS[2].1);
+    let code = sender(&switchboard, "code");
     for hook in ["1", "2", "2"] {
         let mut headers = code.headers("id-1", "push", b"{}");
         headers.insert("x-github-hook-id", hook.parse().expect("a value"));

@@ -4,26 +4,22 @@ use http::{HeaderValue, StatusCode};
 use serde_json::json;
 use switchboard_tests::wait;
 
-use crate::setting::{SECRETS, running, shop};
+use switchboard_tests::setting::SOURCES;
+
+use crate::setting::{running, secret, sender, shop};
 
 #[tokio::test]
 async fn every_scheme_is_accepted_at_its_own_address_and_refused_at_any_other() {
     let (_sink, switchboard) = running().await;
-    let sources = [
-        ("shop", "shopify", SECRETS[0].1),
-        ("payments", "stripe", SECRETS[1].1),
-        ("code", "github", SECRETS[2].1),
-        ("forms", "standard-webhooks", SECRETS[3].1),
-    ];
     let body = br#"{"id":"evt_1","type":"something.happened"}"#.as_slice();
-    for (source, scheme, secret) in sources {
+    for (source, scheme, _, secret) in SOURCES {
         let answer = switchboard
             .sender(source, scheme, secret)
             .send("id-1", "something.happened", body)
             .await;
         assert_eq!(answer.status, StatusCode::OK, "{source}: {}", answer.body);
         assert_eq!(answer.body["status"], "accepted");
-        for (other, ..) in sources.iter().filter(|(other, ..)| *other != source) {
+        for (other, ..) in SOURCES.iter().filter(|(other, ..)| *other != source) {
             let answer = switchboard
                 .sender(other, scheme, secret)
                 .send("id-2", "something.happened", body)
@@ -81,7 +77,7 @@ async fn one_changed_byte_is_refused_and_listed_with_its_reason() {
     );
     let shown = refusals.to_string();
     assert!(
-        !shown.contains(SECRETS[0].1)
+        !shown.contains(secret("shop"))
             && !shown.contains(headers["x-shopify-hmac-sha256"].to_str().expect("text"))
     );
     assert!(sink.received().is_empty(), "nothing refused is delivered");
@@ -126,7 +122,7 @@ async fn a_source_with_two_secrets_accepts_either() {
     let old = "shpss_the_secret_before_this_one_00";
     let switchboard =
         switchboard_tests::switchboard::Switchboard::start(start.set("OLD", old)).await;
-    for (id, secret) in [("1", old), ("2", SECRETS[0].1)] {
+    for (id, secret) in [("1", old), ("2", secret("shop"))] {
         let answer = switchboard
             .sender("shop", "shopify", secret)
             .send(id, "orders/create", "{}")
@@ -138,7 +134,7 @@ async fn a_source_with_two_secrets_accepts_either() {
 #[tokio::test]
 async fn a_header_of_the_sender_cannot_add_one_at_the_destination() {
     let (sink, switchboard) = running().await;
-    let payments = switchboard.sender("payments", "stripe", SECRETS[1].1);
+    let payments = sender(&switchboard, "payments");
     let body = r#"{"id":"evt_9","type":"x\r\nX-Evil: 1\u0000ü"}"#;
     let mut headers = payments.headers("", "", body.as_bytes());
     headers.insert("authorization", HeaderValue::from_static("Bearer theirs"));

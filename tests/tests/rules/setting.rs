@@ -1,54 +1,19 @@
-//! The setting of most stories: one source of each scheme, and destinations on a sink with short pauses.
+//! The setting of these stories: the shared sources and destinations, with six attempts as a round has.
 
 use switchboard_tests::sender::Sender;
+use switchboard_tests::setting::{self, SOURCES};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::{Start, Switchboard};
 
-/// The secrets of the sources, by variable.
-pub(crate) const SECRETS: [(&str, &str); 4] = [
-    ("SHOP", "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"),
-    ("PAYMENTS", "whsec_5WbX5kEWLlfzsGNjH64I8lOOqUB6e8FH"),
-    ("CODE", "a text that only GitHub and we know"),
-    (
-        "FORMS",
-        "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=",
-    ),
-];
+/// The pauses of the shared setting, and those of these stories.
+const PAUSES: (&str, &str) = (
+    "pauses = [\"20ms\", \"40ms\"]",
+    "pauses = [\"40ms\", \"40ms\", \"40ms\", \"40ms\", \"40ms\"]\ntime_limit = \"500ms\"",
+);
 
-/// Sources, and two destinations whose pauses are `pauses` each.
-fn configuration(sink: &Sink, pauses: &str) -> String {
-    let mut text = "allow_private_networks = true\n".to_owned();
-    for (name, scheme, variable) in [
-        ("shop", "shopify", "SHOP"),
-        ("payments", "stripe", "PAYMENTS"),
-        ("code", "github", "CODE"),
-        ("forms", "standard-webhooks", "FORMS"),
-    ] {
-        text.push_str(&format!(
-            "[[source]]\nname = \"{name}\"\nscheme = \"{scheme}\"\nsecrets = [\"env:{variable}\"]\n"
-        ));
-    }
-    for name in ["accounting", "warehouse"] {
-        let url = sink.url(&format!("/{name}"));
-        text.push_str(&format!(
-            "[[destination]]\nname = \"{name}\"\nurl = \"{url}\"\npauses = [{pauses}]\ntime_limit = \"500ms\"\n"
-        ));
-    }
-    text.push_str(
-        "[[route]]\nsource = \"shop\"\nkind = \"orders/create\"\n\
-         deliver = [{ to = \"accounting\", action = \"make-invoice\" }, { to = \"warehouse\", action = \"reserve-items\" }]\n\
-         [[route]]\nsource = \"*\"\nkind = \"*\"\ndeliver = [{ to = \"accounting\", action = \"make-invoice\" }]\n",
-    );
-    text
-}
-
-/// How a Switchboard with these destinations is started.
+/// How a Switchboard that delivers to `sink` is started.
 pub(crate) fn start(sink: &Sink) -> Start {
-    let pauses = ["\"40ms\""; 5].join(", ");
-    SECRETS.iter().fold(
-        Start::with(&configuration(sink, &pauses)),
-        |start, (name, value)| start.set(name, value),
-    )
+    setting::start(&setting::configuration(sink).replace(PAUSES.0, PAUSES.1))
 }
 
 /// A sink, and a Switchboard that delivers to it.
@@ -58,7 +23,20 @@ pub(crate) async fn running() -> (Sink, Switchboard) {
     (sink, switchboard)
 }
 
+/// The secret of a source.
+pub(crate) fn secret(source: &str) -> &'static str {
+    let found = SOURCES.iter().find(|(name, ..)| *name == source);
+    found.expect("a source").3
+}
+
+/// The sender of a source.
+pub(crate) fn sender(switchboard: &Switchboard, source: &str) -> Sender {
+    let found = SOURCES.iter().find(|(name, ..)| *name == source);
+    let (name, scheme, _, secret) = found.expect("a source");
+    switchboard.sender(name, scheme, secret)
+}
+
 /// The shop.
 pub(crate) fn shop(switchboard: &Switchboard) -> Sender {
-    switchboard.sender("shop", "shopify", SECRETS[0].1)
+    sender(switchboard, "shop")
 }

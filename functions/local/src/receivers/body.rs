@@ -15,7 +15,10 @@ pub(super) struct Unreadable(#[from] serde_json::Error);
 
 /// Reads the body of a delivery; a byte order mark before it is passed over.
 pub(super) fn read<T: DeserializeOwned>(delivery: &Delivery) -> Result<T, Unreadable> {
-    let body = delivery.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&delivery.body);
+    let body = delivery
+        .body
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(&delivery.body);
     Ok(serde_json::from_slice(body)?)
 }
 
@@ -57,7 +60,8 @@ pub(super) struct Order {
     pub(super) id: Option<Text>,
     /// Such as `#1001`.
     pub(super) name: Option<Text>,
-    pub(super) order_number: Option<Text>,
+    #[serde(rename = "order_number")]
+    pub(super) number: Option<Text>,
     pub(super) total_price: Option<Text>,
     pub(super) currency: Option<Text>,
     pub(super) line_items: Option<Vec<Item>>,
@@ -154,10 +158,17 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_digits_and_are_never_fractions() {
-        let text = |json: &str| serde_json::from_str::<Text>(json).map(|text| text.0.as_str().to_owned());
+        let text =
+            |json: &str| serde_json::from_str::<Text>(json).map(|text| text.0.as_str().to_owned());
         assert_eq!(text("\"54.00\"").expect("text"), "54.00");
-        assert_eq!(text("9007199254740993").expect("digits"), "9007199254740993");
-        assert_eq!(text("18446744073709551615").expect("digits"), "18446744073709551615");
+        assert_eq!(
+            text("9007199254740993").expect("digits"),
+            "9007199254740993"
+        );
+        assert_eq!(
+            text("18446744073709551615").expect("digits"),
+            "18446744073709551615"
+        );
         assert!(text("54.1").is_err(), "a fraction would lose digits");
         assert!(text("{}").is_err());
     }

@@ -37,7 +37,11 @@ pub(super) fn unanswered() -> Response {
 }
 
 /// Serves `router` until `shutdown`, then finishes what is under way.
-pub(super) async fn serve(listener: TcpListener, router: Router, shutdown: impl Future<Output = ()>) {
+pub(super) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    shutdown: impl Future<Output = ()>,
+) {
     let graceful = GracefulShutdown::new();
     let mut shutdown = pin!(shutdown);
     loop {
@@ -63,7 +67,9 @@ fn talk(stream: TcpStream, router: Router, graceful: &GracefulShutdown) {
     let service = service_fn(move |request: http::Request<Incoming>| {
         let answered = router.call(request);
         async move {
-            let response = answered.await.unwrap_or_else(|never: Infallible| match never {});
+            let response = answered
+                .await
+                .unwrap_or_else(|never: Infallible| match never {});
             if response.extensions().get::<Unanswered>().is_some() {
                 // hyper drops the connection of a service that failed, without writing anything.
                 return Err(Closed);
@@ -72,7 +78,9 @@ fn talk(stream: TcpStream, router: Router, graceful: &GracefulShutdown) {
         }
     });
     let mut http = http1::Builder::new();
-    let talking = http.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+    let talking = http
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(stream), service);
     let talking = graceful.watch(talking);
     tokio::spawn(async move {
         if let Err(error) = talking.await {

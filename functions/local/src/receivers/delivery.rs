@@ -27,7 +27,10 @@ impl Label {
 
     /// A header's text, percent-decoded; empty where it is missing.
     fn of(headers: &HeaderMap, name: &str) -> Self {
-        let bytes = headers.get(name).map(http::HeaderValue::as_bytes).unwrap_or_default();
+        let bytes = headers
+            .get(name)
+            .map(http::HeaderValue::as_bytes)
+            .unwrap_or_default();
         Self::new(&percent_decode(bytes).decode_utf8_lossy())
     }
 }
@@ -51,8 +54,8 @@ pub(super) struct Delivery {
     pub(super) kind: Label,
     /// What the receiver is asked to do with it.
     pub(super) action: Label,
-    /// Which attempt this is.
-    pub(super) attempt: Label,
+    /// Which attempt this is, if it says so.
+    pub(super) attempt: Option<u32>,
     /// When it came.
     pub(super) at: Timestamp,
     /// Its bytes.
@@ -61,14 +64,19 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// Reads a delivery; only its key is needed, the rest is for the book.
-    pub(super) fn read(headers: &HeaderMap, key: IdempotencyKey, body: Bytes, at: Timestamp) -> Self {
+    pub(super) fn read(
+        headers: &HeaderMap,
+        key: IdempotencyKey,
+        body: Bytes,
+        at: Timestamp,
+    ) -> Self {
         Self {
             key,
             event: Label::of(headers, "switchboard-event"),
             source: Label::of(headers, "switchboard-source"),
             kind: Label::of(headers, "switchboard-kind"),
             action: Label::of(headers, "switchboard-action"),
-            attempt: Label::of(headers, "switchboard-attempt"),
+            attempt: Label::of(headers, "switchboard-attempt").0.parse().ok(),
             at,
             body,
         }
@@ -82,7 +90,12 @@ pub(super) fn key(headers: &HeaderMap) -> Option<Result<IdempotencyKey, KeyError
     if values.next().is_some() {
         return Some(Err(KeyError));
     }
-    Some(value.to_str().map_err(|_| KeyError).and_then(IdempotencyKey::parse))
+    Some(
+        value
+            .to_str()
+            .map_err(|_| KeyError)
+            .and_then(IdempotencyKey::parse),
+    )
 }
 
 #[cfg(test)]
@@ -98,7 +111,11 @@ mod tests {
         let key = IdempotencyKey::parse("dlv_a").expect("key");
         let delivery = Delivery::read(&headers, key, Bytes::new(), Timestamp::default());
         assert_eq!(delivery.kind.as_str(), "größe 100%");
-        assert_eq!(delivery.event.as_str(), "", "a missing header is an empty label");
+        assert_eq!(
+            delivery.event.as_str(),
+            "",
+            "a missing header is an empty label"
+        );
     }
 
     #[test]

@@ -19,7 +19,11 @@ pub(super) enum Hosts {
 impl Hosts {
     /// The rule for a listener that only this machine can reach, or more.
     pub(super) fn of(only_this_machine: bool) -> Self {
-        if only_this_machine { Self::Loopback } else { Self::Any }
+        if only_this_machine {
+            Self::Loopback
+        } else {
+            Self::Any
+        }
     }
 
     /// Whether a request with these headers is answered.
@@ -40,7 +44,8 @@ fn is_loopback(host: &str) -> bool {
         return false;
     };
     let name = authority.host().trim_matches(['[', ']']);
-    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Whether a request comes from a page of the receivers' own, or from no page at all.
@@ -52,7 +57,9 @@ pub(super) fn own_site(headers: &HeaderMap) -> bool {
         return true;
     };
     let host = headers.get(HOST).map(text).unwrap_or_default();
-    text(origin).split_once("://").is_some_and(|(_, from)| from == host)
+    text(origin)
+        .split_once("://")
+        .is_some_and(|(_, from)| from == host)
 }
 
 #[cfg(test)]
@@ -60,15 +67,30 @@ mod tests {
     use super::*;
 
     fn headers(lines: &[(&'static str, &'static str)]) -> HeaderMap {
-        lines.iter().map(|(name, value)| (name.parse().expect("name"), HeaderValue::from_static(value))).collect()
+        lines
+            .iter()
+            .map(|(name, value)| (name.parse().expect("name"), HeaderValue::from_static(value)))
+            .collect()
     }
 
     #[test]
     fn only_names_of_this_machine_are_answered_on_loopback() {
-        for good in ["localhost:3001", "LOCALHOST", "127.0.0.1:3001", "[::1]:3001", "127.1.2.3"] {
+        for good in [
+            "localhost:3001",
+            "LOCALHOST",
+            "127.0.0.1:3001",
+            "[::1]:3001",
+            "127.1.2.3",
+        ] {
             assert!(Hosts::Loopback.allow(&headers(&[("host", good)])), "{good}");
         }
-        for bad in ["evil.example:3001", "localhost.evil.example", "10.0.0.1", "", "a b"] {
+        for bad in [
+            "evil.example:3001",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "",
+            "a b",
+        ] {
             assert!(!Hosts::Loopback.allow(&headers(&[("host", bad)])), "{bad}");
             assert!(Hosts::Any.allow(&headers(&[("host", bad)])), "{bad}");
         }
@@ -89,7 +111,11 @@ mod tests {
         for other in [
             &[host, ("origin", "http://localhost:3000")][..],
             &[host, ("origin", "null")],
-            &[host, ("sec-fetch-site", "cross-site"), ("origin", "http://localhost:3001")],
+            &[
+                host,
+                ("sec-fetch-site", "cross-site"),
+                ("origin", "http://localhost:3001"),
+            ],
             &[host, ("sec-fetch-site", "same-site")],
         ] {
             assert!(!own_site(&headers(other)), "{other:?}");

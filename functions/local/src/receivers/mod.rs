@@ -48,15 +48,22 @@ pub(crate) async fn serve(
 }
 
 /// The command `receivers`: only the receivers. Your endpoint's stand-in knows no secret then and refuses every copy.
-pub(crate) async fn alone(command: command::Receivers, clock: Arc<dyn Clock>) -> Result<(), Failed> {
+pub(crate) async fn alone(
+    command: command::Receivers,
+    clock: Arc<dyn Clock>,
+) -> Result<(), Failed> {
     let mut end = signals::End::new().map_err(Failed::new)?;
     let folder = command.data.folder;
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| Failed::new(format_args!("{} cannot be made: {error}", folder.display())))?;
-    let listener = TcpListener::bind(command.listen)
-        .await
-        .map_err(|error| Failed::new(format_args!("cannot listen on {}: {error}", command.listen)))?;
-    say(&format!("receivers  http://{}/", listener.local_addr().map_err(Failed::new)?));
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        Failed::new(format_args!("{} cannot be made: {error}", folder.display()))
+    })?;
+    let listener = TcpListener::bind(command.listen).await.map_err(|error| {
+        Failed::new(format_args!("cannot listen on {}: {error}", command.listen))
+    })?;
+    say(&format!(
+        "receivers  http://{}/",
+        listener.local_addr().map_err(Failed::new)?
+    ));
     run(listener, &folder, Keys::none(), clock, end.asked())
         .await
         .map_err(|error| Failed::new(store::line(&error)))
@@ -70,8 +77,16 @@ async fn run(
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), StoreFault> {
     let store = Store::open(&folder.join(FILE))?;
-    let only_this_machine = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
-    let desk = Desk::new(store, keys, clock, Pauses::default(), guard::Hosts::of(only_this_machine));
+    let only_this_machine = listener
+        .local_addr()
+        .is_ok_and(|address| address.ip().is_loopback());
+    let desk = Desk::new(
+        store,
+        keys,
+        clock,
+        Pauses::default(),
+        guard::Hosts::of(only_this_machine),
+    );
     connection::serve(listener, router::router(desk), shutdown).await;
     Ok(())
 }

@@ -9,7 +9,8 @@ pub(super) enum Mode {
     Ok,
     /// Applies at once and answers late, but within a destination's time limit.
     Slow,
-    /// Applies at once and answers when nobody listens any more.
+    /// Applies at once and answers when nobody listens any more, as one whose work takes too long. A copy of what was
+    /// applied costs no work, so here as in `Slow` it is answered at once.
     Late,
     /// Answers 500 and applies nothing.
     Fail,
@@ -38,7 +39,7 @@ impl Mode {
     }
 }
 
-/// How long the two slow modes take to answer.
+/// How long the two slow modes take to answer what they applied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pauses {
     /// Within the time limit of a destination, which is 3 s.
@@ -49,12 +50,15 @@ pub(super) struct Pauses {
 
 impl Default for Pauses {
     fn default() -> Self {
-        Self { slow: Duration::from_secs(1), late: Duration::from_secs(4) }
+        Self {
+            slow: Duration::from_secs(1),
+            late: Duration::from_secs(4),
+        }
     }
 }
 
 impl Pauses {
-    /// Waits as long as `mode` takes with its answer.
+    /// Waits as long as `mode` takes with the answer to what it applied.
     pub(super) async fn before_answer(self, mode: Mode) {
         let pause = match mode {
             Mode::Ok | Mode::Fail | Mode::Down => return,
@@ -74,7 +78,10 @@ mod tests {
     #[test]
     fn slow_is_within_a_destinations_time_limit_and_late_is_over_it() {
         let pauses = Pauses::default();
-        assert!(pauses.slow < TIME_LIMIT, "slow is delivered at the first attempt");
+        assert!(
+            pauses.slow < TIME_LIMIT,
+            "slow is delivered at the first attempt"
+        );
         assert!(pauses.late > TIME_LIMIT, "late is applied and tried again");
     }
 

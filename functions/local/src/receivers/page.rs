@@ -74,9 +74,16 @@ macro_rules! put {
 fn section(page: &mut String, book: &Book) {
     let (receiver, mode, tally) = (book.receiver, book.mode, book.tally);
     let (name, title) = (receiver.name, receiver.title);
-    put!(page, r#"<section id="{name}" class="{}" aria-labelledby="{name}-title">"#, mode.name());
+    put!(
+        page,
+        r#"<section id="{name}" class="{}" aria-labelledby="{name}-title">"#,
+        mode.name()
+    );
     put!(page, r#"<h2 id="{name}-title">{title}</h2>"#);
-    put!(page, r#"<form method="post" aria-label="How {title} behaves">"#);
+    put!(
+        page,
+        r#"<form method="post" aria-label="How {title} behaves">"#
+    );
     for offered in Mode::ALL {
         let (offered, pressed) = (offered.name(), offered == mode);
         put!(
@@ -85,11 +92,28 @@ fn section(page: &mut String, book: &Book) {
         );
     }
     put!(page, "</form>");
-    put!(page, r#"<dl><div><dt>{}</dt><dd>{}</dd></div>"#, receiver.book, tally.entries);
-    put!(page, "<div><dt>applied</dt><dd>{}</dd></div>", tally.applied);
-    put!(page, "<div><dt>answered again</dt><dd>{}</dd></div>", tally.answered_again);
+    put!(
+        page,
+        "<dl><div><dt>{}</dt><dd>{}</dd></div>",
+        receiver.book,
+        tally.entries
+    );
+    put!(
+        page,
+        "<div><dt>applied</dt><dd>{}</dd></div>",
+        tally.applied
+    );
+    put!(
+        page,
+        "<div><dt>answered again</dt><dd>{}</dd></div>",
+        tally.answered_again
+    );
     if tally.refused > 0 {
-        put!(page, "<div><dt>refused</dt><dd>{}</dd></div>", tally.refused);
+        put!(
+            page,
+            "<div><dt>refused</dt><dd>{}</dd></div>",
+            tally.refused
+        );
     }
     put!(page, "</dl>");
     table(page, book);
@@ -98,16 +122,27 @@ fn section(page: &mut String, book: &Book) {
 
 fn table(page: &mut String, book: &Book) {
     if book.entries.is_empty() {
-        put!(page, r#"<p class="empty">No {} yet.</p>"#, book.receiver.book);
+        put!(
+            page,
+            r#"<p class="empty">No {} yet.</p>"#,
+            book.receiver.book
+        );
         return;
     }
     let title = book.receiver.title;
-    put!(page, r#"<div class="table" tabindex="0" role="region" aria-label="{} of {title}">"#, book.receiver.book);
+    put!(
+        page,
+        r#"<div class="table" tabindex="0" role="region" aria-label="{} of {title}">"#,
+        book.receiver.book
+    );
     put!(page, "<table><thead><tr>");
     for Column { heading, .. } in book.receiver.columns {
         put!(page, r#"<th scope="col">{heading}</th>"#);
     }
-    put!(page, r#"<th scope="col">Event</th><th scope="col">Attempt</th><th scope="col">Time (UTC)</th></tr></thead><tbody>"#);
+    put!(
+        page,
+        r#"<th scope="col">Event</th><th scope="col">Attempt</th><th scope="col"><abbr title="UTC">Time</abbr></th></tr></thead><tbody>"#
+    );
     for entry in &book.entries {
         row(page, book.receiver.columns, entry);
     }
@@ -126,9 +161,16 @@ fn row(page: &mut String, columns: &[Column], entry: &Fields) {
         put!(page, "<td><bdi>{}</bdi></td>", escaped(&cell(entry)));
     }
     let (event, attempt, at) = (entry.text("event"), entry.text("attempt"), entry.text("at"));
-    put!(page, r#"<td class="id"><bdi>{}</bdi></td><td>{}</td>"#, escaped(&event), escaped(&attempt));
+    put!(
+        page,
+        r#"<td class="id"><bdi>{}</bdi></td><td class="number">{attempt}</td>"#,
+        escaped(&event)
+    );
     let time: String = at.chars().skip(11).take(8).collect();
-    put!(page, r#"<td><time datetime="{at}" title="{at}">{time}</time></td></tr>"#);
+    put!(
+        page,
+        r#"<td class="number"><time datetime="{at}" title="{at}">{time}</time></td></tr>"#
+    );
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use bytes::Bytes;
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, RETRY_AFTER};
+use http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, RETRY_AFTER,
+};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -39,8 +41,20 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(store: Store, keys: Keys, clock: Arc<dyn Clock>, pauses: Pauses, hosts: Hosts) -> Self {
-        Self { store, keys, clock, pauses, hosts }
+    pub(super) fn new(
+        store: Store,
+        keys: Keys,
+        clock: Arc<dyn Clock>,
+        pauses: Pauses,
+        hosts: Hosts,
+    ) -> Self {
+        Self {
+            store,
+            keys,
+            clock,
+            pauses,
+            hosts,
+        }
     }
 }
 
@@ -49,8 +63,19 @@ pub(super) fn router(desk: Desk) -> Router {
     Router::new()
         .route("/", get(show_page))
         .route("/books", get(show_books))
-        .route("/page.css", get(|| async { ([(CONTENT_TYPE, "text/css; charset=utf-8")], page::STYLE) }))
-        .route("/page.js", get(|| async { ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], page::SCRIPT) }))
+        .route(
+            "/page.css",
+            get(|| async { ([(CONTENT_TYPE, "text/css; charset=utf-8")], page::STYLE) }),
+        )
+        .route(
+            "/page.js",
+            get(|| async {
+                (
+                    [(CONTENT_TYPE, "text/javascript; charset=utf-8")],
+                    page::SCRIPT,
+                )
+            }),
+        )
         .route("/{receiver}", post(take))
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
         .layer(map_response(careful))
@@ -66,7 +91,9 @@ async fn careful(mut response: Response) -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     for (name, value) in always {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
     }
     response
 }
@@ -89,7 +116,12 @@ async fn take(
         return fault(StatusCode::NOT_FOUND, "there is no such receiver");
     };
     let asked = match asked.mode.as_deref().map(Mode::named) {
-        Some(None) => return fault(StatusCode::BAD_REQUEST, "mode is ok, slow, late, fail or down"),
+        Some(None) => {
+            return fault(
+                StatusCode::BAD_REQUEST,
+                "mode is ok, slow, late, fail or down",
+            );
+        }
         Some(Some(mode)) => Some(mode),
         None => None,
     };
@@ -118,7 +150,12 @@ async fn deliver(
     let mode = asked.unwrap_or_else(|| desk.store.mode(receiver));
     match mode {
         Mode::Down => return unanswered(),
-        Mode::Fail => return fault(StatusCode::INTERNAL_SERVER_ERROR, "failing, as the switch says"),
+        Mode::Fail => {
+            return fault(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "failing, as the switch says",
+            );
+        }
         Mode::Ok | Mode::Slow | Mode::Late => {}
     }
     let now = desk.clock.now();
@@ -133,17 +170,23 @@ async fn deliver(
     };
     let delivery = Delivery::read(headers, key, body, now);
     let at_desk = Arc::clone(&desk);
-    let response = match spawn_blocking(move || at_desk.store.apply(receiver, &scoped, &delivery)).await {
-        Ok(applied) => answer(receiver, applied),
-        Err(error) => failed(receiver, &error),
+    let applying = spawn_blocking(move || at_desk.store.apply(receiver, &scoped, &delivery));
+    let applied = match applying.await {
+        Ok(applied) => applied,
+        Err(error) => return failed(receiver, &error),
     };
-    desk.pauses.before_answer(mode).await;
-    response
+    if let Ok(Applied::First(_)) = applied {
+        desk.pauses.before_answer(mode).await;
+    }
+    answer(receiver, applied)
 }
 
 /// Why there is no key.
 type NoKey = (StatusCode, &'static str);
-const NO_KEY: NoKey = (StatusCode::BAD_REQUEST, "the Idempotency-Key is missing, repeated or too long");
+const NO_KEY: NoKey = (
+    StatusCode::BAD_REQUEST,
+    "the Idempotency-Key is missing, repeated or too long",
+);
 
 fn named_key(headers: &HeaderMap) -> Result<IdempotencyKey, NoKey> {
     delivery::key(headers).and_then(Result::ok).ok_or(NO_KEY)
@@ -178,11 +221,21 @@ fn answer(receiver: &Receiver, applied: Result<Applied, ApplyError<BookFault>>) 
     match applied {
         Ok(Applied::First(answer) | Applied::Again(answer)) => {
             let status = StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::OK);
-            (status, [(CONTENT_TYPE, "application/json")], answer.body().to_vec()).into_response()
+            (
+                status,
+                [(CONTENT_TYPE, "application/json")],
+                answer.body().to_vec(),
+            )
+                .into_response()
         }
         Ok(Applied::InProgress { retry_after }) => {
             let retry_after = retry_after.as_secs().max(1).to_string();
-            (StatusCode::CONFLICT, [(RETRY_AFTER, retry_after)], error("this delivery is being applied")).into_response()
+            (
+                StatusCode::CONFLICT,
+                [(RETRY_AFTER, retry_after)],
+                error("this delivery is being applied"),
+            )
+                .into_response()
         }
         Err(ApplyError::Effect(BookFault::Unreadable(unreadable))) => {
             fault(StatusCode::UNPROCESSABLE_ENTITY, &unreadable.to_string())
@@ -193,8 +246,15 @@ fn answer(receiver: &Receiver, applied: Result<Applied, ApplyError<BookFault>>) 
 
 /// Our own failure: logged here, and the delivery may come again.
 fn failed(receiver: &Receiver, error: &dyn std::error::Error) -> Response {
-    tracing::error!(receiver = receiver.name, "a sample receiver failed: {}", line(error));
-    fault(StatusCode::SERVICE_UNAVAILABLE, "the book cannot be written now")
+    tracing::error!(
+        receiver = receiver.name,
+        "a sample receiver failed: {}",
+        line(error)
+    );
+    fault(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "the book cannot be written now",
+    )
 }
 
 fn error(why: &str) -> Json<Value> {
@@ -206,29 +266,51 @@ fn fault(status: StatusCode, why: &str) -> Response {
 }
 
 /// Sets how a receiver behaves until it is told otherwise; a browser is led back to the page.
-async fn switch(desk: Arc<Desk>, receiver: &'static Receiver, mode: Mode, headers: &HeaderMap) -> Response {
+async fn switch(
+    desk: Arc<Desk>,
+    receiver: &'static Receiver,
+    mode: Mode,
+    headers: &HeaderMap,
+) -> Response {
     if !desk.hosts.allow(headers) || !own_site(headers) {
-        return fault(StatusCode::FORBIDDEN, "switches are set from the receivers' own page or a program");
+        return fault(
+            StatusCode::FORBIDDEN,
+            "switches are set from the receivers' own page or a program",
+        );
     }
     match spawn_blocking(move || desk.store.set_mode(receiver, mode)).await {
         Ok(Ok(())) if wants_page(headers) => Redirect::to("/").into_response(),
-        Ok(Ok(())) => Json(json!({ "receiver": receiver.name, "mode": mode.name() })).into_response(),
+        Ok(Ok(())) => {
+            Json(json!({ "receiver": receiver.name, "mode": mode.name() })).into_response()
+        }
         Ok(Err(error)) => failed(receiver, &error),
         Err(error) => failed(receiver, &error),
     }
 }
 
 fn wants_page(headers: &HeaderMap) -> bool {
-    headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|accept| accept.contains("text/html"))
+    headers
+        .get(ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|accept| accept.contains("text/html"))
 }
 
 async fn read(desk: Arc<Desk>, headers: &HeaderMap) -> Result<Vec<Book>, Response> {
     if !desk.hosts.allow(headers) {
-        return Err(fault(StatusCode::FORBIDDEN, "the books are read under a name of this machine"));
+        return Err(fault(
+            StatusCode::FORBIDDEN,
+            "the books are read under a name of this machine",
+        ));
     }
     let failed = |error: &dyn std::error::Error| {
-        tracing::error!("the sample receivers' books cannot be read: {}", line(error));
-        fault(StatusCode::SERVICE_UNAVAILABLE, "the books cannot be read now")
+        tracing::error!(
+            "the sample receivers' books cannot be read: {}",
+            line(error)
+        );
+        fault(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the books cannot be read now",
+        )
     };
     match spawn_blocking(move || desk.store.books()).await {
         Ok(books) => books.map_err(|error| failed(&error)),
@@ -238,7 +320,11 @@ async fn read(desk: Arc<Desk>, headers: &HeaderMap) -> Result<Vec<Book>, Respons
 
 async fn show_page(State(desk): State<Arc<Desk>>, headers: HeaderMap) -> Response {
     match read(desk, &headers).await {
-        Ok(books) => ([(CONTENT_TYPE, "text/html; charset=utf-8")], page::page(&books)).into_response(),
+        Ok(books) => (
+            [(CONTENT_TYPE, "text/html; charset=utf-8")],
+            page::page(&books),
+        )
+            .into_response(),
         Err(response) => response,
     }
 }
@@ -251,7 +337,11 @@ async fn show_books(State(desk): State<Arc<Desk>>, headers: HeaderMap) -> Respon
 }
 
 fn as_json(book: Book) -> (String, Value) {
-    let entries: Vec<Value> = book.entries.into_iter().map(|entry| Value::Object(entry.0)).collect();
+    let entries: Vec<Value> = book
+        .entries
+        .into_iter()
+        .map(|entry| Value::Object(entry.0))
+        .collect();
     let json = json!({
         book.receiver.book: entries,
         "total": book.tally.entries,

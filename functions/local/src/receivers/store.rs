@@ -32,7 +32,7 @@ const TABLES: &str = "
         source TEXT NOT NULL,
         kind TEXT NOT NULL,
         action TEXT NOT NULL,
-        attempt TEXT NOT NULL,
+        attempt INTEGER,
         at_ms INTEGER NOT NULL,
         fields TEXT NOT NULL
     ) STRICT;
@@ -59,7 +59,9 @@ pub(super) enum StoreFault {
     #[error("the books of the sample receivers cannot be used")]
     Books(#[from] rusqlite::Error),
     /// It is a later version's.
-    #[error("the books of the sample receivers are of a newer version: {0}; this one knows {VERSION}")]
+    #[error(
+        "the books of the sample receivers are of a newer version: {0}; this one knows {VERSION}"
+    )]
     Newer(u32),
 }
 
@@ -112,12 +114,19 @@ impl Store {
         transaction.execute_batch(TABLES)?;
         transaction.execute_batch(accounting::TABLE)?;
         for receiver in book::ALL {
-            transaction.execute("INSERT OR IGNORE INTO tally (receiver) VALUES (?1)", [receiver.name])?;
+            transaction.execute(
+                "INSERT OR IGNORE INTO tally (receiver) VALUES (?1)",
+                [receiver.name],
+            )?;
         }
         transaction.pragma_update(None, "user_version", VERSION)?;
         let switches = switches(&transaction)?;
         transaction.commit()?;
-        Ok(Self { once, books: Mutex::new(connection), switches: Mutex::new(switches) })
+        Ok(Self {
+            once,
+            books: Mutex::new(connection),
+            switches: Mutex::new(switches),
+        })
     }
 
     /// Writes a delivery into its receiver's book, once. Safe to call again: a copy is answered and counted.
@@ -136,14 +145,20 @@ impl Store {
         })?;
         if let Applied::Again(_) = applied {
             // The answer does not hang on the count.
-            self.count(receiver, "UPDATE tally SET answered_again = answered_again + 1 WHERE receiver = ?1");
+            self.count(
+                receiver,
+                "UPDATE tally SET answered_again = answered_again + 1 WHERE receiver = ?1",
+            );
         }
         Ok(applied)
     }
 
     /// Counts a copy whose signature did not hold.
     pub(super) fn count_refused(&self, receiver: &Receiver) {
-        self.count(receiver, "UPDATE tally SET refused = refused + 1 WHERE receiver = ?1");
+        self.count(
+            receiver,
+            "UPDATE tally SET refused = refused + 1 WHERE receiver = ?1",
+        );
     }
 
     fn count(&self, receiver: &Receiver, statement: &str) {
@@ -154,12 +169,22 @@ impl Store {
 
     /// How the receiver behaves until it is told otherwise.
     pub(super) fn mode(&self, receiver: &Receiver) -> Mode {
-        lock(&self.switches).get(receiver.name).copied().unwrap_or(Mode::Ok)
+        lock(&self.switches)
+            .get(receiver.name)
+            .copied()
+            .unwrap_or(Mode::Ok)
     }
 
     /// Sets how the receiver behaves from now on, also after a restart.
-    pub(super) fn set_mode(&self, receiver: &'static Receiver, mode: Mode) -> Result<(), rusqlite::Error> {
-        lock(&self.books).execute("INSERT OR REPLACE INTO switch VALUES (?1, ?2)", [receiver.name, mode.name()])?;
+    pub(super) fn set_mode(
+        &self,
+        receiver: &'static Receiver,
+        mode: Mode,
+    ) -> Result<(), rusqlite::Error> {
+        lock(&self.books).execute(
+            "INSERT OR REPLACE INTO switch VALUES (?1, ?2)",
+            [receiver.name, mode.name()],
+        )?;
         lock(&self.switches).insert(receiver.name, mode);
         Ok(())
     }
@@ -168,10 +193,17 @@ impl Store {
     pub(super) fn books(&self) -> Result<Vec<Book>, rusqlite::Error> {
         let mut connection = lock(&self.books);
         let transaction = connection.transaction()?;
-        book::ALL.into_iter().map(|receiver| self.book(&transaction, receiver)).collect()
+        book::ALL
+            .into_iter()
+            .map(|receiver| self.book(&transaction, receiver))
+            .collect()
     }
 
-    fn book(&self, connection: &Connection, receiver: &'static Receiver) -> Result<Book, rusqlite::Error> {
+    fn book(
+        &self,
+        connection: &Connection,
+        receiver: &'static Receiver,
+    ) -> Result<Book, rusqlite::Error> {
         let tally = connection.query_row(
             "SELECT entries, applied, answered_again, refused FROM tally WHERE receiver = ?1",
             [receiver.name],
@@ -188,8 +220,15 @@ impl Store {
             "SELECT fields, key, event, source, kind, action, attempt, at_ms FROM entry
              WHERE receiver = ?1 ORDER BY seq DESC LIMIT ?2",
         )?;
-        let entries = statement.query_map((receiver.name, SHOWN), entry)?.collect::<Result<_, _>>()?;
-        Ok(Book { receiver, mode: self.mode(receiver), tally, entries })
+        let entries = statement
+            .query_map((receiver.name, SHOWN), entry)?
+            .collect::<Result<_, _>>()?;
+        Ok(Book {
+            receiver,
+            mode: self.mode(receiver),
+            tally,
+            entries,
+        })
     }
 }
 
@@ -204,22 +243,30 @@ fn moment(at: Timestamp) -> SystemTime {
 /// The lasting switches; a mode that a later version wrote counts as `ok`.
 fn switches(connection: &Connection) -> Result<HashMap<&'static str, Mode>, rusqlite::Error> {
     let mut statement = connection.prepare("SELECT receiver, mode FROM switch")?;
-    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    })?;
     let mut switches = HashMap::new();
     for row in rows {
         let (receiver, mode) = row?;
-        switches.extend(book::named(&receiver).map(|receiver| receiver.name).zip(Mode::named(&mode)));
+        switches.extend(
+            book::named(&receiver)
+                .map(|receiver| receiver.name)
+                .zip(Mode::named(&mode)),
+        );
     }
     Ok(switches)
 }
 
 /// An entry with all its fields.
 fn entry(row: &Row<'_>) -> Result<Fields, rusqlite::Error> {
-    let fields: String = row.get(0)?;
+    let fields: String = row.get("fields")?;
     let mut fields: Map<String, Value> = serde_json::from_str(&fields).unwrap_or_default();
-    for (n, name) in ["key", "event", "source", "kind", "action", "attempt"].into_iter().enumerate() {
-        fields.insert(name.to_owned(), Value::String(row.get(n + 1)?));
+    for name in ["key", "event", "source", "kind", "action"] {
+        fields.insert(name.to_owned(), Value::String(row.get(name)?));
     }
+    let attempt: Option<u32> = row.get("attempt")?;
+    fields.insert("attempt".to_owned(), Value::from(attempt));
     let at = Timestamp::from_millis(row.get("at_ms")?);
     fields.insert("at".to_owned(), Value::String(at.to_string()));
     Ok(Fields(fields))

@@ -15,8 +15,14 @@ pub(super) const SENDER: Sender = Sender {
             ("user-agent", "GitHub-Hookshot/0e3dd94".to_owned()),
             ("accept", "*/*".to_owned()),
             ("x-github-hook-id", HOOK.to_string()),
-            ("x-github-hook-installation-target-id", REPOSITORY.to_string()),
-            ("x-github-hook-installation-target-type", "repository".to_owned()),
+            (
+                "x-github-hook-installation-target-id",
+                REPOSITORY.to_string(),
+            ),
+            (
+                "x-github-hook-installation-target-type",
+                "repository".to_owned(),
+            ),
         ]
     },
 };

@@ -29,8 +29,12 @@ struct Sender {
     headers: fn(&What<'_>) -> Vec<(&'static str, String)>,
 }
 
-const SENDERS: [&Sender; 4] =
-    [&shopify::SENDER, &stripe::SENDER, &github::SENDER, &standard_webhooks::SENDER];
+const SENDERS: [&Sender; 4] = [
+    &shopify::SENDER,
+    &stripe::SENDER,
+    &github::SENDER,
+    &standard_webhooks::SENDER,
+];
 
 /// What a body or headers are made of.
 struct What<'a> {
@@ -55,7 +59,10 @@ pub(crate) struct Sample {
 
 /// The sender of a scheme; one without a row is taken for Standard Webhooks, whose body says the least.
 fn sender(scheme: &Scheme) -> &'static Sender {
-    SENDERS.into_iter().find(|sender| sender.scheme == scheme.name).unwrap_or(&standard_webhooks::SENDER)
+    SENDERS
+        .into_iter()
+        .find(|sender| sender.scheme == scheme.name)
+        .unwrap_or(&standard_webhooks::SENDER)
 }
 
 /// The kind that the built-in sample routes for this scheme.
@@ -75,19 +82,34 @@ pub(crate) fn sample(
 ) -> Sample {
     let (sender, unique) = (sender(scheme), Unique::new(unique));
     let id = (sender.id)(&unique);
-    let what = What { id: &id, kind, now, unique: &unique };
+    let what = What {
+        id: &id,
+        kind,
+        now,
+        unique: &unique,
+    };
     let body = own.unwrap_or_else(|| (sender.body)(&what).to_string().into_bytes());
     let mut headers = HeaderMap::new();
     for (name, text) in (sender.headers)(&what) {
         headers.insert(HeaderName::from_static(name), value(&text));
     }
-    Sample { id, kind: kind.to_owned(), body, headers }
+    Sample {
+        id,
+        kind: kind.to_owned(),
+        body,
+        headers,
+    }
 }
 
 /// All headers of the sample, signed at `now`.
 pub(crate) fn signed(scheme: &Scheme, key: &Key, sample: &Sample, now: Timestamp) -> HeaderMap {
     let mut headers = sample.headers.clone();
-    let draft = Draft { id: &sample.id, kind: &sample.kind, now, body: &sample.body };
+    let draft = Draft {
+        id: &sample.id,
+        kind: &sample.kind,
+        now,
+        body: &sample.body,
+    };
     for (name, text) in (scheme.sign)(key, &draft) {
         headers.insert(HeaderName::from_static(name), value(&text));
     }

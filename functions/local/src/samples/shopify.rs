@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::unique::{PACKET_CENTS, POT_CENTS};
 use super::{Sender, What};
 
 pub(super) const SENDER: Sender = Sender {
@@ -26,8 +27,8 @@ fn body(what: &What<'_>) -> Value {
 
 fn order(what: &What<'_>) -> Value {
     let unique = what.unique;
-    let price = unique.cents();
-    let total = format!("{}.{:02}", price / 100, price % 100);
+    let price = |cents: u64| format!("{}.{:02}", cents / 100, cents % 100);
+    let total = price(unique.cents());
     json!({
         "id": unique.number(),
         "admin_graphql_api_id": format!("gid://shopify/Order/{}", unique.number()),
@@ -48,8 +49,8 @@ fn order(what: &What<'_>) -> Value {
         },
         "shipping_address": { "name": "Zoë Groß", "address1": "Königstraße 4", "city": "Münster", "country_code": "DE" },
         "line_items": [
-            { "id": unique.number() / 3, "sku": "TEA-SENCHA-100", "title": "Sencha 煎茶, 100 g", "quantity": 2, "price": "8.50" },
-            { "id": unique.number() / 5, "sku": "POT-CAST-1", "title": "Cast-iron pot", "quantity": 1, "price": "37.00" },
+            { "id": unique.number() / 3, "sku": "TEA-SENCHA-100", "title": "Sencha 煎茶, 100 g", "quantity": unique.packets(), "price": price(PACKET_CENTS) },
+            { "id": unique.number() / 5, "sku": "POT-CAST-1", "title": "Cast-iron pot", "quantity": 1, "price": price(POT_CENTS) },
         ],
         "note": "Bitte beim Nachbarn abgeben 🫖",
     })
@@ -61,7 +62,10 @@ fn headers(what: &What<'_>) -> Vec<(&'static str, String)> {
         ("user-agent", "Shopify-Captain-Hook".to_owned()),
         ("x-shopify-api-version", "2026-07".to_owned()),
         ("x-shopify-event-id", what.unique.uuid(1)),
-        ("x-shopify-shop-domain", "teahouse-sample.myshopify.com".to_owned()),
+        (
+            "x-shopify-shop-domain",
+            "teahouse-sample.myshopify.com".to_owned(),
+        ),
         ("x-shopify-triggered-at", what.now.to_string()),
     ];
     if what.kind.starts_with("orders/") {

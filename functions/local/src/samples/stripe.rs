@@ -12,7 +12,10 @@ pub(super) const SENDER: Sender = Sender {
     headers: |_| {
         vec![
             ("content-type", "application/json; charset=utf-8".to_owned()),
-            ("user-agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)".to_owned()),
+            (
+                "user-agent",
+                "Stripe/1.0 (+https://stripe.com/docs/webhooks)".to_owned(),
+            ),
             ("accept", "*/*; q=0.5, application/xml".to_owned()),
             ("cache-control", "no-cache".to_owned()),
         ]
@@ -57,6 +60,8 @@ fn object(what: &What<'_>) -> Value {
             "livemode": false,
             "metadata": {},
         }),
-        None => json!({ "id": unique.text("obj_"), "object": what.kind, "livemode": false, "metadata": {} }),
+        None => {
+            json!({ "id": unique.text("obj_"), "object": what.kind, "livemode": false, "metadata": {} })
+        }
     }
 }

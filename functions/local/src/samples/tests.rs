@@ -26,7 +26,11 @@ impl SecretReader for SampleSecrets {
 fn built_in() -> configuration::Configuration {
     let text = include_str!("../../../../switchboard.toml");
     let read = configuration::read(text, Origin::BuiltIn, &SampleSecrets).expect("a configuration");
-    assert_eq!(read.warnings, Vec::<String>::new(), "nothing to be warned of");
+    assert_eq!(
+        read.warnings,
+        Vec::<String>::new(),
+        "nothing to be warned of"
+    );
     read.configuration
 }
 
@@ -41,9 +45,20 @@ fn check(source: &Source, sample: &Sample) -> HeaderMap {
 #[test]
 fn the_built_in_sample_is_a_configuration_with_a_source_of_every_scheme_and_known_routes() {
     let configuration = built_in();
-    let schemes: BTreeSet<_> = configuration.sources.iter().map(|source| source.scheme.name).collect();
-    assert_eq!(schemes, scheme::ALL.iter().map(|scheme| scheme.name).collect());
-    let names: Vec<_> = configuration.destinations.iter().map(|d| d.name.as_str()).collect();
+    let schemes: BTreeSet<_> = configuration
+        .sources
+        .iter()
+        .map(|source| source.scheme.name)
+        .collect();
+    assert_eq!(
+        schemes,
+        scheme::ALL.iter().map(|scheme| scheme.name).collect()
+    );
+    let names: Vec<_> = configuration
+        .destinations
+        .iter()
+        .map(|d| d.name.as_str())
+        .collect();
     assert_eq!(names, ["accounting", "warehouse", "chat", "crm"]);
     assert_eq!(configuration.routes.len(), 4);
 }
@@ -53,11 +68,23 @@ fn every_sample_verifies_and_yields_its_id_and_kind() {
     let configuration = built_in();
     for source in &configuration.sources {
         let usual = usual_kind(source.scheme);
-        for kind in [usual, "orders/updated", "charge.refunded", "ping", "anything else", "größe"] {
+        for kind in [
+            usual,
+            "orders/updated",
+            "charge.refunded",
+            "ping",
+            "anything else",
+            "größe",
+        ] {
             let sample = sample(source.scheme, kind, NOW, [7; 16], None);
             let headers = check(source, &sample);
             let identity = (source.scheme.identify)(&headers, &sample.body).expect("identity");
-            assert_eq!(identity.sender_id.as_str(), sample.id, "{kind} of {}", source.name);
+            assert_eq!(
+                identity.sender_id.as_str(),
+                sample.id,
+                "{kind} of {}",
+                source.name
+            );
             assert_eq!(identity.kind.as_str(), kind, "{kind} of {}", source.name);
             assert!(headers.contains_key("content-type") && headers.contains_key("user-agent"));
         }
@@ -69,7 +96,10 @@ fn the_usual_kinds_are_the_ones_that_the_built_in_sample_routes() {
     let configuration = built_in();
     for source in &configuration.sources {
         let kind = usual_kind(source.scheme);
-        let routed = configuration.routes.iter().any(|route| format!("{route:?}").contains(&format!("{kind:?}")));
+        let routed = configuration
+            .routes
+            .iter()
+            .any(|route| format!("{route:?}").contains(&format!("{kind:?}")));
         assert!(routed, "{kind} of {}", source.name);
     }
 }
@@ -78,7 +108,9 @@ fn the_usual_kinds_are_the_ones_that_the_built_in_sample_routes() {
 fn two_samples_are_two_events() {
     for scheme in scheme::ALL {
         let kind = usual_kind(scheme);
-        let ids: BTreeSet<_> = (0..100).map(|n| sample(scheme, kind, NOW, [n; 16], None).id).collect();
+        let ids: BTreeSet<_> = (0..100)
+            .map(|n| sample(scheme, kind, NOW, [n; 16], None).id)
+            .collect();
         assert_eq!(ids.len(), 100, "{}", scheme.name);
     }
 }
@@ -86,12 +118,33 @@ fn two_samples_are_two_events() {
 #[test]
 fn the_order_that_a_payment_is_for_is_made_of_the_same_bytes() {
     let json = |sample: Sample| serde_json::from_slice::<Value>(&sample.body).expect("json");
-    let order = json(sample(&scheme::shopify::SCHEME, "orders/create", NOW, [9; 16], None));
-    let payment = json(sample(&scheme::stripe::SCHEME, "payment_intent.succeeded", NOW, [9; 16], None));
+    let order = json(sample(
+        &scheme::shopify::SCHEME,
+        "orders/create",
+        NOW,
+        [9; 16],
+        None,
+    ));
+    let payment = json(sample(
+        &scheme::stripe::SCHEME,
+        "payment_intent.succeeded",
+        NOW,
+        [9; 16],
+        None,
+    ));
     let object = &payment["data"]["object"];
-    assert_eq!(order["name"], format!("#{}", object["metadata"]["order_id"].as_str().expect("order")));
+    assert_eq!(
+        order["name"],
+        format!(
+            "#{}",
+            object["metadata"]["order_id"].as_str().expect("order")
+        )
+    );
     let cents = object["amount"].as_u64().expect("cents");
-    assert_eq!(order["total_price"], format!("{}.{:02}", cents / 100, cents % 100));
+    assert_eq!(
+        order["total_price"],
+        format!("{}.{:02}", cents / 100, cents % 100)
+    );
 }
 
 #[test]
@@ -102,8 +155,15 @@ fn a_body_of_ones_own_is_signed_byte_for_byte() {
         assert_eq!(sample.body, own);
         let headers = check(source, &sample);
         let identity = (source.scheme.identify)(&headers, &own).expect("identity");
-        let id = if source.scheme.name == "stripe" { "evt_own" } else { sample.id.as_str() };
-        assert_eq!((identity.sender_id.as_str(), identity.kind.as_str()), (id, "mine"));
+        let id = if source.scheme.name == "stripe" {
+            "evt_own"
+        } else {
+            sample.id.as_str()
+        };
+        assert_eq!(
+            (identity.sender_id.as_str(), identity.kind.as_str()),
+            (id, "mine")
+        );
     }
 }
 

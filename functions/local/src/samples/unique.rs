@@ -2,6 +2,11 @@
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
 
+/// Price of a packet of tea, in cents.
+pub(super) const PACKET_CENTS: u64 = 850;
+/// Price of a pot, in cents.
+pub(super) const POT_CENTS: u64 = 3700;
+
 /// Random bytes: one event's.
 pub(super) struct Unique([u8; 16]);
 
@@ -31,13 +36,17 @@ impl Unique {
     /// 40 hexadecimal digits, as a commit has.
     pub(super) fn commit(&self, part: u8) -> String {
         let [first, ..] = self.0;
-        format!("{}{}", HEXLOWER.encode(&self.0), HEXLOWER.encode(&[first, part, first ^ part, part]))
+        format!(
+            "{}{}",
+            HEXLOWER.encode(&self.0),
+            HEXLOWER.encode(&[first, part, first ^ part, part])
+        )
     }
 
     /// A whole number of 13 digits, as large ids are.
     pub(super) fn number(&self) -> u64 {
-        let [a, b, c, d, e, ..] = self.0;
-        let number = u64::from_be_bytes([0, 0, 0, a, b, c, d, e]);
+        let [first @ .., _, _, _, _, _, _, _, _] = self.0;
+        let number = u64::from_be_bytes(first) >> 24;
         number.wrapping_add(5_000_000_000_000)
     }
 
@@ -46,10 +55,15 @@ impl Unique {
         self.number() % 8999 + 1001
     }
 
-    /// An order's total in the currency's smallest unit, from 10.00 to 109.99.
+    /// How many packets of tea are ordered, from 1 to 9.
+    pub(super) fn packets(&self) -> u64 {
+        let [.., last] = self.0;
+        u64::from(last) % 9 + 1
+    }
+
+    /// What the order comes to, in the currency's smallest unit.
     pub(super) fn cents(&self) -> u64 {
-        let [.., y, z] = self.0;
-        u64::from(u16::from_be_bytes([y, z])) % 10_000 + 1000
+        self.packets() * PACKET_CENTS + POT_CENTS
     }
 }
 

@@ -242,7 +242,11 @@ impl Running {
         event.id
     }
 
-    pub(crate) async fn until(&self, what: &str, holds: impl Fn(&Totals) -> bool + Send) -> Totals {
+    pub(crate) async fn until(
+        &self,
+        what: &str,
+        holds: impl Fn(&Totals) -> bool + Send + Sync,
+    ) -> Totals {
         let looking = async {
             loop {
                 let totals = self.store.overview().await.expect("totals").totals;

@@ -4,16 +4,21 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use switchboard_receiver::Applied;
+
 use super::shop::{Shop, add, answer, apply, at, key};
-use switchboard_receiver::rusqlite::Error;
-use switchboard_receiver::{Answer, Applied};
+
+/// How long a test waits for what must come at once.
+const DEADLINE: Duration = Duration::from_secs(20);
 
 #[test]
 fn a_copy_that_arrives_during_the_first_is_told_to_come_again() {
+    const COPIES: usize = 8;
     let shop = Shop::new();
     let once = shop.handle();
     let (begun, has_begun) = channel();
     let (go_on, may_go_on) = channel::<()>();
+    let (answered, answers) = channel();
     std::thread::scope(|scope| {
         let once = &once;
         let first = scope.spawn(move || {
@@ -24,14 +29,21 @@ fn a_copy_that_arrives_during_the_first_is_told_to_come_again() {
             })
         });
         has_begun.recv().expect("the first has begun");
-        let during: Vec<_> = (0..8).map(|_| apply(once, "dlv_a", "one", at(0))).collect();
+        for _ in 0..COPIES {
+            let answered = answered.clone();
+            scope.spawn(move || answered.send(apply(once, "dlv_a", "one", at(0))));
+        }
+        let during: Vec<_> = (0..COPIES)
+            .map(|_| answers.recv_timeout(DEADLINE))
+            .collect();
         go_on.send(()).expect("go on");
-        let first = first.join().expect("thread").expect("applied");
-        assert_eq!(first, Applied::First(answer("one")));
         for copy in during {
+            let copy = copy.expect("answered while the first is applied");
             let retry_after = Duration::from_secs(1);
             assert_eq!(copy.expect("answered"), Applied::InProgress { retry_after });
         }
+        let first = first.join().expect("thread").expect("applied");
+        assert_eq!(first, Applied::First(answer("one")));
     });
     let later = apply(&once, "dlv_a", "one", at(1)).expect("answered");
     assert_eq!(later, Applied::Again(answer("one")));
@@ -43,12 +55,20 @@ fn a_repeat_is_answered_while_another_delivery_is_being_applied() {
     let shop = Shop::new();
     let once = shop.handle();
     apply(&once, "dlv_a", "one", at(0)).expect("applied");
-    let nested = once.apply(&key("dlv_b"), at(1), |transaction| {
-        let copy = apply(&once, "dlv_a", "one", at(1)).expect("answered");
-        assert_eq!(copy, Applied::Again(answer("one")));
-        add(transaction, "two")
+    let (answered, answers) = channel();
+    std::thread::scope(|scope| {
+        let other = once.apply(&key("dlv_b"), at(1), |transaction| {
+            let once = &once;
+            scope.spawn(move || answered.send(apply(once, "dlv_a", "one", at(1))));
+            let copy = answers.recv_timeout(DEADLINE);
+            assert!(
+                matches!(copy, Ok(Ok(Applied::Again(_)))),
+                "it does not wait: {copy:?}"
+            );
+            add(transaction, "two")
+        });
+        assert!(matches!(other, Ok(Applied::First(_))), "{other:?}");
     });
-    assert!(matches!(nested, Ok(Applied::First(_))));
 }
 
 #[test]
@@ -60,7 +80,7 @@ fn a_copy_at_another_handle_is_told_to_come_again_and_not_applied() {
         assert!(matches!(copy, Applied::InProgress { .. }), "{copy:?}");
         add(transaction, "one")
     });
-    assert!(matches!(first, Ok(Applied::First(_))));
+    assert!(matches!(first, Ok(Applied::First(_))), "{first:?}");
     let later = apply(&right, "dlv_a", "one", at(1)).expect("answered");
     assert_eq!(later, Applied::Again(answer("one")));
     assert_eq!(shop.lines(), 1);
@@ -73,35 +93,32 @@ fn of_many_copies_at_once_exactly_one_has_an_effect() {
     let shop = Shop::new();
     let handles = [shop.patient_handle(), shop.patient_handle()];
     let together = Barrier::new(THREADS);
-    let counts = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
-            .map(|n| {
-                let (once, together) = (&handles[n % handles.len()], &together);
-                scope.spawn(move || {
-                    let mut first = 0;
-                    for k in 0..KEYS {
-                        together.wait();
-                        let text = format!("by {n}");
-                        let became = once.apply(&key(&format!("dlv_{k}")), at(0), |transaction| {
-                            transaction
-                                .execute("INSERT INTO line VALUES (?1)", [&format!("{k}")])?;
-                            Ok::<_, Error>(Answer::new(200, text.as_str()).expect("answer"))
-                        });
-                        match became.expect("answered") {
-                            Applied::First(_) => first += 1,
-                            Applied::Again(_) | Applied::InProgress { .. } => {}
-                        }
-                    }
-                    first
-                })
-            })
-            .collect();
-        threads
+    let became: Vec<_> = std::thread::scope(|scope| {
+        let copies = |once| {
+            let together = &together;
+            move || -> Vec<_> {
+                let one = |k| {
+                    together.wait();
+                    apply(once, &format!("dlv_{k}"), &format!("{k}"), at(0))
+                };
+                (0..KEYS).map(one).collect()
+            }
+        };
+        let handles = handles.iter().cycle().take(THREADS);
+        let threads: Vec<_> = handles.map(|once| scope.spawn(copies(once))).collect();
+        let joined = threads
             .into_iter()
-            .map(|thread| thread.join().expect("thread"))
-            .sum::<usize>()
+            .map(|thread| thread.join().expect("thread"));
+        joined.flatten().collect()
     });
-    assert_eq!(counts, KEYS, "one first for each key");
+    let mut first = 0;
+    for became in became {
+        match became.expect("answered") {
+            Applied::First(_) => first += 1,
+            Applied::Again(_) | Applied::InProgress { .. } => {}
+        }
+    }
+    assert_eq!(first, KEYS, "one first for each key");
     assert_eq!(shop.lines() as usize, KEYS, "one effect for each key");
     assert_eq!(shop.keys() as usize, KEYS);
 }

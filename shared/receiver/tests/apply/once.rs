@@ -160,6 +160,17 @@ fn keys_past_their_time_are_removed_in_small_steps() {
 }
 
 #[test]
+fn a_key_past_its_time_is_applied_anew_though_many_are_still_to_be_removed() {
+    let shop = Shop::new();
+    let once = shop.handle();
+    for n in 0..20 {
+        apply(&once, &format!("dlv_{n}"), "one", at(n)).expect("applied");
+    }
+    let newest = apply(&once, "dlv_19", "late", at(KEEP_S + 60)).expect("applied");
+    assert_eq!(newest, Applied::First(answer("late")));
+}
+
+#[test]
 fn a_clock_before_1970_or_at_the_end_of_time_harms_nothing() {
     let shop = Shop::new();
     let once = shop.handle();

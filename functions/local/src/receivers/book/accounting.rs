@@ -16,9 +16,18 @@ pub(super) const RECEIVER: Receiver = Receiver {
     proof: Proof::NotAsked,
     write,
     columns: &[
-        Column { heading: "Order", cell: |fields| fields.text("order") },
-        Column { heading: "Amount", cell: |fields| format!("{} {}", fields.text("amount"), fields.text("currency")) },
-        Column { heading: "State", cell: state },
+        Column {
+            heading: "Order",
+            cell: |fields| fields.text("order"),
+        },
+        Column {
+            heading: "Amount",
+            cell: |fields| format!("{} {}", fields.text("amount"), fields.text("currency")),
+        },
+        Column {
+            heading: "State",
+            cell: state,
+        },
     ],
 };
 
@@ -76,12 +85,20 @@ fn reference(text: &Text) -> String {
     text.0.as_str().trim().trim_start_matches('#').to_owned()
 }
 
-fn make_invoice(transaction: &Transaction<'_>, delivery: &Delivery, order: Order) -> Result<(), BookFault> {
-    let names = [order.id.as_ref(), order.order_number.as_ref(), order.name.as_ref()];
+fn make_invoice(
+    transaction: &Transaction<'_>,
+    delivery: &Delivery,
+    order: Order,
+) -> Result<(), BookFault> {
+    let names = [
+        order.id.as_ref(),
+        order.number.as_ref(),
+        order.name.as_ref(),
+    ];
     let references: Vec<String> = names.into_iter().flatten().map(reference).collect();
     let before = paid_before(transaction, &references)?;
     let invoice = Invoice {
-        order: label(order.name.or(order.order_number).or(order.id)),
+        order: label(order.name.or(order.number).or(order.id)),
         amount: label(order.total_price),
         currency: label(order.currency),
         paid: before.is_some(),
@@ -89,11 +106,17 @@ fn make_invoice(transaction: &Transaction<'_>, delivery: &Delivery, order: Order
         payment: before.as_ref().map(|before| before.payment.clone()),
     };
     let entry = match before {
-        Some(PaidBefore { entry, ordered: false, .. }) => {
+        Some(PaidBefore {
+            entry,
+            ordered: false,
+            ..
+        }) => {
             replace(transaction, entry, delivery, &invoice)?;
             entry
         }
-        Some(PaidBefore { ordered: true, .. }) | None => add(transaction, &RECEIVER, delivery, &invoice)?,
+        Some(PaidBefore { ordered: true, .. }) | None => {
+            add(transaction, &RECEIVER, delivery, &invoice)?
+        }
     };
     for reference in &references {
         refer(transaction, reference, entry)?;
@@ -109,7 +132,10 @@ struct PaidBefore {
 }
 
 /// The payment of the order of any of these names; one that waits for its order before one whose order came.
-fn paid_before(transaction: &Transaction<'_>, references: &[String]) -> Result<Option<PaidBefore>, BookFault> {
+fn paid_before(
+    transaction: &Transaction<'_>,
+    references: &[String],
+) -> Result<Option<PaidBefore>, BookFault> {
     let mut statement = transaction.prepare_cached(
         "SELECT seq, json_extract(fields, '$.ordered') AS ordered, json_extract(fields, '$.payment') AS payment
          FROM invoice_of JOIN entry ON seq = entry
@@ -117,23 +143,41 @@ fn paid_before(transaction: &Transaction<'_>, references: &[String]) -> Result<O
          ORDER BY ordered, seq LIMIT 1",
     )?;
     for reference in references {
-        let found: Option<(i64, bool, String)> =
-            statement.query_row([reference], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+        let found: Option<(i64, bool, String)> = statement
+            .query_row([reference], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .optional()?;
         if let Some((entry, ordered, payment)) = found {
             let payment = serde_json::from_str(&payment).map_err(BookFault::Entry)?;
-            return Ok(Some(PaidBefore { entry, ordered, payment }));
+            return Ok(Some(PaidBefore {
+                entry,
+                ordered,
+                payment,
+            }));
         }
     }
     Ok(None)
 }
 
-fn mark_paid(transaction: &Transaction<'_>, delivery: &Delivery, payment: Payment) -> Result<(), BookFault> {
-    let intent = payment.data.and_then(|data| data.object).unwrap_or_default();
+fn mark_paid(
+    transaction: &Transaction<'_>,
+    delivery: &Delivery,
+    payment: Payment,
+) -> Result<(), BookFault> {
+    let intent = payment
+        .data
+        .and_then(|data| data.object)
+        .unwrap_or_default();
     let order = intent.metadata.and_then(|metadata| metadata.order_id);
     let currency = label(intent.currency);
     let unit = currency.as_ref().map(Label::as_str).unwrap_or_default();
-    let amount = intent.amount.map(|smallest| Label::new(&money::decimal(smallest, unit)));
-    let currency = currency.as_ref().map(|currency| Label::new(&currency.as_str().to_uppercase()));
+    let amount = intent
+        .amount
+        .map(|smallest| Label::new(&money::decimal(smallest, unit)));
+    let currency = currency
+        .as_ref()
+        .map(|currency| Label::new(&currency.as_str().to_uppercase()));
     let paid = Paid {
         key: delivery.key.as_str(),
         event: &delivery.event,
@@ -154,8 +198,14 @@ fn mark_paid(transaction: &Transaction<'_>, delivery: &Delivery, payment: Paymen
         None => 0,
     };
     if marked == 0 {
-        let invoice =
-            Invoice { order: label(order), amount, currency, paid: true, ordered: false, payment: Some(paid) };
+        let invoice = Invoice {
+            order: label(order),
+            amount,
+            currency,
+            paid: true,
+            ordered: false,
+            payment: Some(paid),
+        };
         let entry = add(transaction, &RECEIVER, delivery, &invoice)?;
         if let Some(reference) = &reference {
             refer(transaction, reference, entry)?;

@@ -13,7 +13,10 @@ pub(super) const RECEIVER: Receiver = Receiver {
     book: "lines",
     proof: Proof::NotAsked,
     write,
-    columns: &[Column { heading: "Line", cell: |fields| fields.text("line") }],
+    columns: &[Column {
+        heading: "Line",
+        cell: |fields| fields.text("line"),
+    }],
 };
 
 /// A line as it stands in the book.
@@ -25,28 +28,62 @@ struct Line {
 /// How a kind is put into words; `None` where the body does not say enough.
 type Words = fn(&Delivery) -> Option<String>;
 
-const KINDS: [(&str, Words); 4] =
-    [("orders/create", order), ("payment_intent.succeeded", payment), ("push", push), ("form.submitted", form)];
+const KINDS: [(&str, Words); 4] = [
+    ("orders/create", order),
+    ("payment_intent.succeeded", payment),
+    ("push", push),
+    ("form.submitted", form),
+];
 
 fn write(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), BookFault> {
-    let words = KINDS.iter().find(|(kind, _)| *kind == delivery.kind.as_str()).map(|(_, words)| words);
-    let line = words.and_then(|words| words(delivery)).unwrap_or_else(|| plain(delivery));
-    add(transaction, &RECEIVER, delivery, &Line { line: Label::new(&line) }).map(drop)
+    let words = KINDS
+        .iter()
+        .find(|(kind, _)| *kind == delivery.kind.as_str())
+        .map(|(_, words)| words);
+    let line = words
+        .and_then(|words| words(delivery))
+        .unwrap_or_else(|| plain(delivery));
+    add(
+        transaction,
+        &RECEIVER,
+        delivery,
+        &Line {
+            line: Label::new(&line),
+        },
+    )
+    .map(drop)
 }
 
 fn plain(delivery: &Delivery) -> String {
-    let kind = if delivery.kind.as_str().is_empty() { "an event without a kind" } else { delivery.kind.as_str() };
+    let kind = if delivery.kind.as_str().is_empty() {
+        "an event without a kind"
+    } else {
+        delivery.kind.as_str()
+    };
     format!("{}: {kind}", delivery.source)
 }
 
 fn order(delivery: &Delivery) -> Option<String> {
     let order: Order = body::read(delivery).ok()?;
-    let number = label(order.name.or(order.order_number))?;
-    let name = order.customer.map(|customer| [customer.first_name, customer.last_name]);
-    let name: Vec<String> = name.into_iter().flatten().flatten().map(|part| part.0.to_string()).collect();
-    let by = if name.is_empty() { String::new() } else { format!(" by {}", name.join(" ")) };
+    let number = label(order.name.or(order.number))?;
+    let name = order
+        .customer
+        .map(|customer| [customer.first_name, customer.last_name]);
+    let name: Vec<String> = name
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|part| part.0.to_string())
+        .collect();
+    let by = if name.is_empty() {
+        String::new()
+    } else {
+        format!(" by {}", name.join(" "))
+    };
     let total = label(order.total_price).zip(label(order.currency));
-    let total = total.map_or_else(String::new, |(amount, currency)| format!(": {amount} {currency}"));
+    let total = total.map_or_else(String::new, |(amount, currency)| {
+        format!(": {amount} {currency}")
+    });
     Some(format!("New order {number}{by}{total}"))
 }
 
@@ -55,9 +92,14 @@ fn payment(delivery: &Delivery) -> Option<String> {
     let intent = payment.data?.object?;
     let currency = label(intent.currency)?;
     let amount = money::decimal(intent.amount?, currency.as_str());
-    let order = intent.metadata.and_then(|metadata| label(metadata.order_id));
+    let order = intent
+        .metadata
+        .and_then(|metadata| label(metadata.order_id));
     let order = order.map_or_else(String::new, |order| format!(" for order {order}"));
-    Some(format!("{amount} {} received{order}", currency.as_str().to_uppercase()))
+    Some(format!(
+        "{amount} {} received{order}",
+        currency.as_str().to_uppercase()
+    ))
 }
 
 fn push(delivery: &Delivery) -> Option<String> {

@@ -14,8 +14,14 @@ pub(super) const RECEIVER: Receiver = Receiver {
     proof: Proof::NotAsked,
     write,
     columns: &[
-        Column { heading: "Name", cell: |fields| fields.note().unwrap_or_else(|| fields.text("name")) },
-        Column { heading: "Address", cell: |fields| fields.text("email") },
+        Column {
+            heading: "Name",
+            cell: |fields| fields.note().unwrap_or_else(|| fields.text("name")),
+        },
+        Column {
+            heading: "Address",
+            cell: |fields| fields.text("email"),
+        },
     ],
 };
 
@@ -28,7 +34,12 @@ struct Contact {
 
 fn write(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), BookFault> {
     let added = match delivery.action.as_str() {
-        "add-contact" => add(transaction, &RECEIVER, delivery, &contact(body::read(delivery)?)),
+        "add-contact" => add(
+            transaction,
+            &RECEIVER,
+            delivery,
+            &contact(body::read(delivery)?),
+        ),
         _ => add(transaction, &RECEIVER, delivery, &other(delivery)),
     };
     added.map(drop)
@@ -36,5 +47,8 @@ fn write(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), BookF
 
 fn contact(form: Form) -> Contact {
     let data = form.data.unwrap_or_default();
-    Contact { name: label(data.name), email: label(data.email) }
+    Contact {
+        name: label(data.name),
+        email: label(data.email),
+    }
 }

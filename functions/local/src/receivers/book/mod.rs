@@ -48,8 +48,13 @@ pub(super) enum Proof {
 }
 
 /// Every receiver, in the order of the page.
-pub(super) const ALL: [&Receiver; 5] =
-    [&accounting::RECEIVER, &warehouse::RECEIVER, &chat::RECEIVER, &crm::RECEIVER, &your_endpoint::RECEIVER];
+pub(super) const ALL: [&Receiver; 5] = [
+    &accounting::RECEIVER,
+    &warehouse::RECEIVER,
+    &chat::RECEIVER,
+    &crm::RECEIVER,
+    &your_endpoint::RECEIVER,
+];
 
 /// The receiver of that name.
 pub(super) fn named(name: &str) -> Option<&'static Receiver> {
@@ -86,7 +91,11 @@ impl Fields {
 
     /// The parts of a field that is a list.
     fn list(&self, name: &str) -> &[Value] {
-        self.0.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+        self.0
+            .get(name)
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// Whether a field is true.
@@ -113,7 +122,10 @@ struct Other<'a> {
 }
 
 fn other(delivery: &Delivery) -> Other<'_> {
-    Other { note: "no rule for this action", asked: &delivery.action }
+    Other {
+        note: "no rule for this action",
+        asked: &delivery.action,
+    }
 }
 
 /// Adds an entry to a book and gives its number.
@@ -136,7 +148,7 @@ fn add(
             delivery.source.as_str(),
             delivery.kind.as_str(),
             delivery.action.as_str(),
-            delivery.attempt.as_str(),
+            delivery.attempt,
             delivery.at.millis(),
             fields,
         ))?;
@@ -168,7 +180,7 @@ fn replace(
             delivery.source.as_str(),
             delivery.kind.as_str(),
             delivery.action.as_str(),
-            delivery.attempt.as_str(),
+            delivery.attempt,
             delivery.at.millis(),
             fields,
         ))?;

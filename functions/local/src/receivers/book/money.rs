@@ -2,7 +2,8 @@
 
 /// Currencies without a smaller unit (Stripe's list).
 const WHOLE: [&str; 16] = [
-    "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "ugx", "vnd", "vuv", "xaf", "xof", "xpf",
+    "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "ugx", "vnd", "vuv",
+    "xaf", "xof", "xpf",
 ];
 /// Currencies with thousandths (Stripe's list).
 const THOUSANDTHS: [&str; 5] = ["bhd", "jod", "kwd", "omr", "tnd"];

@@ -15,8 +15,14 @@ pub(super) const RECEIVER: Receiver = Receiver {
     proof: Proof::NotAsked,
     write,
     columns: &[
-        Column { heading: "Order", cell: |fields| fields.text("order") },
-        Column { heading: "Items", cell: items },
+        Column {
+            heading: "Order",
+            cell: |fields| fields.text("order"),
+        },
+        Column {
+            heading: "Items",
+            cell: items,
+        },
     ],
 };
 
@@ -24,7 +30,13 @@ pub(super) const RECEIVER: Receiver = Receiver {
 const MOST_ITEMS: usize = 50;
 
 fn items(fields: &Fields) -> String {
-    let one = |item: &Value| format!("{} × {}", shown(item.get("quantity")), shown(item.get("title")));
+    let one = |item: &Value| {
+        format!(
+            "{} × {}",
+            shown(item.get("quantity")),
+            shown(item.get("title"))
+        )
+    };
     let all: Vec<String> = fields.list("items").iter().map(one).collect();
     fields.note().unwrap_or_else(|| all.join(", "))
 }
@@ -48,13 +60,22 @@ struct Reserved {
 
 impl From<Item> for Reserved {
     fn from(item: Item) -> Self {
-        Self { sku: label(item.sku), title: label(item.title), quantity: item.quantity }
+        Self {
+            sku: label(item.sku),
+            title: label(item.title),
+            quantity: item.quantity,
+        }
     }
 }
 
 fn write(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), BookFault> {
     let added = match delivery.action.as_str() {
-        "reserve-items" => add(transaction, &RECEIVER, delivery, &reservation(body::read(delivery)?)),
+        "reserve-items" => add(
+            transaction,
+            &RECEIVER,
+            delivery,
+            &reservation(body::read(delivery)?),
+        ),
         _ => add(transaction, &RECEIVER, delivery, &other(delivery)),
     };
     added.map(drop)
@@ -63,8 +84,12 @@ fn write(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), BookF
 fn reservation(order: Order) -> Reservation {
     let items = order.line_items.unwrap_or_default();
     Reservation {
-        order: label(order.name.or(order.order_number).or(order.id)),
+        order: label(order.name.or(order.number).or(order.id)),
         further_items: items.len().saturating_sub(MOST_ITEMS),
-        items: items.into_iter().take(MOST_ITEMS).map(Reserved::from).collect(),
+        items: items
+            .into_iter()
+            .take(MOST_ITEMS)
+            .map(Reserved::from)
+            .collect(),
     }
 }

@@ -14,9 +14,18 @@ pub(super) const RECEIVER: Receiver = Receiver {
     proof: Proof::Signature,
     write,
     columns: &[
-        Column { heading: "Kind", cell: |fields| fields.text("kind") },
-        Column { heading: "Source", cell: |fields| fields.text("source") },
-        Column { heading: "Signature", cell: |fields| fields.text("signature") },
+        Column {
+            heading: "Kind",
+            cell: |fields| fields.text("kind"),
+        },
+        Column {
+            heading: "Source",
+            cell: |fields| fields.text("source"),
+        },
+        Column {
+            heading: "Signature",
+            cell: |fields| fields.text("signature"),
+        },
     ],
 };
 
@@ -29,6 +38,9 @@ struct Copy {
 }
 
 fn write(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), BookFault> {
-    let copy = Copy { signature: "held", body_bytes: delivery.body.len() };
+    let copy = Copy {
+        signature: "held",
+        body_bytes: delivery.body.len(),
+    };
     add(transaction, &RECEIVER, delivery, &copy).map(drop)
 }

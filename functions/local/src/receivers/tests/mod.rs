@@ -65,13 +65,24 @@ impl Answer {
     }
 
     fn header(&self, name: &str) -> Option<&str> {
-        self.head.lines().filter_map(|line| line.split_once(": ")).find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.head
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .find(|(n, _)| n.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
     }
 }
 
 impl Port {
     async fn start() -> Self {
-        Self::with(Pauses { slow: Duration::ZERO, late: Duration::from_hours(1) }, Vec::new()).await
+        Self::with(
+            Pauses {
+                slow: Duration::ZERO,
+                late: Duration::from_hours(1),
+            },
+            Vec::new(),
+        )
+        .await
     }
 
     async fn with_keys(keys: Vec<Key>) -> Self {
@@ -87,12 +98,22 @@ impl Port {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
         let address = listener.local_addr().expect("address");
         let store = Store::open(&folder.path().join(FILE)).expect("store");
-        let desk = Desk::new(store, Keys::fixed(keys), Arc::new(StandingClock(NOW)), pauses, Hosts::Loopback);
+        let desk = Desk::new(
+            store,
+            Keys::fixed(keys),
+            Arc::new(StandingClock(NOW)),
+            pauses,
+            Hosts::Loopback,
+        );
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(connection::serve(listener, router::router(desk), async {
             drop(stopped.await);
         }));
-        Self { folder, address, stop: Some((stop, serving)) }
+        Self {
+            folder,
+            address,
+            stop: Some((stop, serving)),
+        }
     }
 
     /// Stops the receivers and starts them again over the same file.
@@ -113,7 +134,9 @@ impl Port {
             let mut came = Vec::new();
             match stream.read_to_end(&mut came) {
                 Ok(_) => {}
-                Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}"),
+                Err(error) => {
+                    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
+                }
             }
             came
         };
@@ -123,14 +146,25 @@ impl Port {
     async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let came = self.raw(request(method, path, headers, body)).await;
         let text = String::from_utf8(came).expect("text");
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("an answer: {text:?}"));
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("status");
-        Answer { status, head: head.to_owned(), body: body.to_owned() }
+        let (head, body) = text
+            .split_once("\r\n\r\n")
+            .unwrap_or_else(|| panic!("an answer: {text:?}"));
+        let status = head
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok())
+            .expect("status");
+        Answer {
+            status,
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
     }
 
     /// A delivery as Switchboard makes it.
     async fn deliver(&self, to: &str, key: &str, kind: &str, action: &str, body: &str) -> Answer {
-        self.ask("POST", to, &delivery(key, kind, action), body.as_bytes()).await
+        self.ask("POST", to, &delivery(key, kind, action), body.as_bytes())
+            .await
     }
 
     async fn switch(&self, to: &str) {
@@ -157,12 +191,18 @@ fn delivery<'a>(key: &'a str, kind: &'a str, action: &'a str) -> [(&'a str, &'a 
 }
 
 fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
-    if !headers.iter().any(|(name, _)| *name == "Host") {
-        request.push_str("Host: 127.0.0.1:3001\r\n");
-    }
-    for (name, value) in headers {
-        request.push_str(&format!("{name}: {value}\r\n"));
-    }
-    [request.as_bytes(), b"\r\n", body].concat()
+    let own_host = headers.iter().any(|(name, _)| *name == "Host");
+    let host = if own_host {
+        None
+    } else {
+        Some(("Host", "127.0.0.1:3001"))
+    };
+    let length = body.len().to_string();
+    let of_the_connection = [("Connection", "close"), ("Content-Length", length.as_str())];
+    let all = of_the_connection.iter().chain(&host).chain(headers);
+    let lines: String = all
+        .map(|(name, value)| [name, ": ", value, "\r\n"].concat())
+        .collect();
+    let head = format!("{method} {path} HTTP/1.1\r\n{lines}\r\n");
+    [head.as_bytes(), body].concat()
 }

@@ -1,0 +1,115 @@
+//! Who sees the page: whoever the printed link or the admin token signs in, and nobody else.
+
+use serde_json::json;
+use switchboard_tests::browser::Browser;
+use switchboard_tests::switchboard::{Start, Switchboard, TOKEN};
+
+use crate::setting::{live, signed_in};
+
+async fn running() -> Switchboard {
+    Switchboard::start(Start::sample().flag("--receivers=off")).await
+}
+
+/// Only the sign-in page is there: nothing of what the server holds, and no answer to a script that asks for it.
+async fn sees_only_the_sign_in_page(browser: &mut Browser) {
+    assert_eq!(
+        browser.evaluate("document.title").await,
+        "Switchboard: sign in"
+    );
+    let text = browser.text("body").await;
+    assert!(text.contains("Admin token"), "{text}");
+    for hidden in ["Totals", "shopify", "accounting", "/in/"] {
+        assert!(!text.contains(hidden), "{hidden} is shown: {text}");
+    }
+    for path in ["/api/overview", "/api/events", "/api/routes", "/metrics"] {
+        let status = browser
+            .evaluate(&format!("fetch('{path}').then((answer) => answer.status)"))
+            .await;
+        assert_eq!(status, 401, "{path}");
+    }
+}
+
+async fn submit(browser: &mut Browser, token: &str) {
+    let script = format!(
+        "document.querySelector('#token').value = {}; document.querySelector('form button').click()",
+        json!(token)
+    );
+    browser.evaluate(&script).await;
+}
+
+#[tokio::test]
+async fn the_printed_link_signs_in_once() {
+    let switchboard = running().await;
+    let mut browser = Browser::start().await;
+    browser.open(&switchboard.url).await;
+    sees_only_the_sign_in_page(&mut browser).await;
+    browser.open(&switchboard.sign_in).await;
+    live(&mut browser).await;
+    assert_eq!(
+        browser.evaluate("location.href").await,
+        switchboard.url.as_str(),
+        "the code does not stay in the address"
+    );
+    assert_eq!(
+        browser.evaluate("document.cookie").await,
+        "",
+        "no script reads the cookie"
+    );
+    browser.open(&switchboard.url).await;
+    live(&mut browser).await;
+    browser
+        .command("Network.clearBrowserCookies", &json!({}))
+        .await;
+    browser.open(&switchboard.sign_in).await;
+    let line = browser.text("[role=alert]").await;
+    assert_eq!(
+        line,
+        "This link was used already, or is of an earlier start."
+    );
+    sees_only_the_sign_in_page(&mut browser).await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_admin_token_signs_in_and_another_text_does_not() {
+    let switchboard = running().await;
+    let mut browser = Browser::start().await;
+    browser.open(&switchboard.url).await;
+    submit(&mut browser, "not-the-admin-token").await;
+    let script =
+        "document.querySelector('[role=alert]')?.textContent === 'This is not the admin token.'";
+    browser.wait("the wrong token is told", script).await;
+    sees_only_the_sign_in_page(&mut browser).await;
+    submit(&mut browser, TOKEN).await;
+    live(&mut browser).await;
+    browser
+        .evaluate("document.querySelector('header form button').click()")
+        .await;
+    browser
+        .wait(
+            "it is signed out",
+            "document.title === 'Switchboard: sign in'",
+        )
+        .await;
+    browser.open(&switchboard.url).await;
+    sees_only_the_sign_in_page(&mut browser).await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_cookie_is_not_enough_to_change_anything() {
+    let switchboard = running().await;
+    let mut browser = signed_in(&switchboard).await;
+    for (method, path) in [
+        ("POST", "/admin/redrive"),
+        ("POST", "/admin/hold"),
+        ("DELETE", "/admin/endpoint"),
+    ] {
+        let script = format!(
+            "fetch('{path}', {{ method: '{method}', headers: {{ 'content-type': 'application/json' }} }})\
+             .then((answer) => answer.status)"
+        );
+        assert_eq!(browser.evaluate(&script).await, 401, "{method} {path}");
+    }
+    browser.close().await;
+}
