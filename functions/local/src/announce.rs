@@ -24,10 +24,20 @@ pub(crate) fn announce(running: &Running<'_>) {
     let base = format!("http://{}", running.listen);
     say("Switchboard is running.");
     say(&format!("  page       {base}/"));
-    say(&format!("  sign in    {base}{}   (works once)", running.sign_in));
-    let public = running.configuration.public_url.as_ref().map_or(base.as_str(), |url| url.as_str().trim_end_matches('/'));
+    say(&format!(
+        "  sign in    {base}{}   (works once)",
+        running.sign_in
+    ));
+    let public = running
+        .configuration
+        .public_url
+        .as_ref()
+        .map_or(base.as_str(), |url| url.as_str().trim_end_matches('/'));
     for source in &running.configuration.sources {
-        say(&format!("  source     {public}/in/{}   ({})", source.name, source.scheme.name));
+        say(&format!(
+            "  source     {public}/in/{}   ({})",
+            source.name, source.scheme.name
+        ));
     }
     if let Some(receivers) = running.receivers {
         say(&format!("  receivers  http://{receivers}/"));
@@ -35,8 +45,15 @@ pub(crate) fn announce(running: &Running<'_>) {
     say(&format!("  data       {}", running.folder.display()));
     if let Some(source) = running.configuration.sources.first() {
         let kind = crate::samples::usual_kind(source.scheme);
-        let url = if running.listen == SocketAddr::from(([127, 0, 0, 1], 3000)) { String::new() } else { format!(" --url {base}") };
+        let url = if running.listen == SocketAddr::from(([127, 0, 0, 1], 3000)) {
+            String::new()
+        } else {
+            format!(" --url {base}")
+        };
         say("Send a first event, in another terminal:");
-        say(&format!("  {} send {} {kind}{}{url}", running.program, source.name, running.flags));
+        say(&format!(
+            "  {} send {} {kind}{}{url}",
+            running.program, source.name, running.flags
+        ));
     }
 }

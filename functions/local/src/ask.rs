@@ -14,7 +14,7 @@ use crate::end::{Failed, say};
 use crate::token;
 
 /// Moving thousands of deliveries takes a moment.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 async fn ask(
     reach: &Reach,

@@ -54,7 +54,12 @@ pub(crate) struct ConfigurationFile {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DataFolder {
     /// The folder that holds the store and the admin token
-    #[arg(long = "data", value_name = "DIR", env = "SWITCHBOARD_DATA", default_value = "data")]
+    #[arg(
+        long = "data",
+        value_name = "DIR",
+        env = "SWITCHBOARD_DATA",
+        default_value = "data"
+    )]
     pub(crate) folder: PathBuf,
 }
 
@@ -65,7 +70,12 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) data: DataFolder,
     /// The address to listen on
-    #[arg(long, value_name = "ADDR", env = "SWITCHBOARD_LISTEN", default_value = "127.0.0.1:3000")]
+    #[arg(
+        long,
+        value_name = "ADDR",
+        env = "SWITCHBOARD_LISTEN",
+        default_value = "127.0.0.1:3000"
+    )]
     pub(crate) listen: SocketAddr,
     /// Where the sample receivers listen, or off [default: 127.0.0.1:3001 with the built-in sample, else off]
     #[arg(long, value_name = "ADDR|off")]
@@ -74,7 +84,13 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FORM", value_enum, default_value_t = LogForm::Text)]
     pub(crate) log: LogForm,
     /// The token for admin calls [default: a random one, kept in DIR/admin-token]
-    #[arg(long, value_name = "TOKEN", env = "SWITCHBOARD_ADMIN_TOKEN", hide_env_values = true, hide = true)]
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "SWITCHBOARD_ADMIN_TOKEN",
+        hide_env_values = true,
+        hide = true
+    )]
     pub(crate) admin_token: Option<String>,
 }
 
@@ -92,7 +108,9 @@ impl std::str::FromStr for ReceiversAddress {
         if text == "off" {
             return Ok(Self::Off);
         }
-        text.parse().map(Self::At).map_err(|_| "neither an address such as 127.0.0.1:3001 nor off".to_owned())
+        text.parse()
+            .map(Self::At)
+            .map_err(|_| "neither an address such as 127.0.0.1:3001 nor off".to_owned())
     }
 }
 
@@ -152,7 +170,12 @@ pub(crate) struct Reach {
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:3000")]
     pub(crate) url: Url,
     /// The admin token [default: the one in DIR/admin-token]
-    #[arg(long, value_name = "TOKEN", env = "SWITCHBOARD_ADMIN_TOKEN", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "SWITCHBOARD_ADMIN_TOKEN",
+        hide_env_values = true
+    )]
     pub(crate) token: Option<String>,
     #[command(flatten)]
     pub(crate) data: DataFolder,
@@ -249,7 +272,13 @@ mod tests {
 
     #[test]
     fn without_a_command_everything_is_served() {
-        let line = CommandLine::parse_from(["switchboard", "--listen", "127.0.0.1:0", "--receivers", "off"]);
+        let line = CommandLine::parse_from([
+            "switchboard",
+            "--listen",
+            "127.0.0.1:0",
+            "--receivers",
+            "off",
+        ]);
         assert!(line.command.is_none());
         assert!(matches!(line.serve.receivers, Some(ReceiversAddress::Off)));
     }

@@ -27,7 +27,9 @@ impl Environment {
 
     /// The value of a variable, where it is text.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(&OsString::from(name)).and_then(|value| value.to_str())
+        self.0
+            .get(&OsString::from(name))
+            .and_then(|value| value.to_str())
     }
 }
 
@@ -41,10 +43,19 @@ impl SecretReader for Secrets<'_> {
     fn read(&self, reference: &Reference) -> Result<String, String> {
         match reference {
             Reference::Environment(name) => {
-                let value = self.environment.0.get(&OsString::from(name)).ok_or("the variable is not set")?;
-                value.clone().into_string().map_err(|_| "the variable is not text".to_owned())
+                let value = self
+                    .environment
+                    .0
+                    .get(&OsString::from(name))
+                    .ok_or("the variable is not set")?;
+                value
+                    .clone()
+                    .into_string()
+                    .map_err(|_| "the variable is not text".to_owned())
             }
-            Reference::File(path) => std::fs::read_to_string(self.folder.join(path)).map_err(|error| error.to_string()),
+            Reference::File(path) => {
+                std::fs::read_to_string(self.folder.join(path)).map_err(|error| error.to_string())
+            }
             Reference::Sample(text) => Ok(text.clone()),
         }
     }
@@ -52,11 +63,19 @@ impl SecretReader for Secrets<'_> {
 
 /// Where a configuration comes from, without loading it.
 pub(crate) fn origin(file: &ConfigurationFile) -> Origin {
-    if file.file.is_some() { Origin::File } else { Origin::BuiltIn }
+    if file.file.is_some() {
+        Origin::File
+    } else {
+        Origin::BuiltIn
+    }
 }
 
 /// Loads the configuration, and says what is unwise about it. The built-in sample's destinations are at `receivers`.
-pub(crate) fn load(file: &ConfigurationFile, environment: &Environment, receivers: Option<SocketAddr>) -> Result<Configuration, Failed> {
+pub(crate) fn load(
+    file: &ConfigurationFile,
+    environment: &Environment,
+    receivers: Option<SocketAddr>,
+) -> Result<Configuration, Failed> {
     let read = read(file, environment, receivers)?;
     for warning in read.warnings {
         complain(&format!("switchboard: warning: {warning}"));
@@ -65,27 +84,63 @@ pub(crate) fn load(file: &ConfigurationFile, environment: &Environment, receiver
 }
 
 /// [`load`], with what is unwise left to the caller to say.
-pub(crate) fn read(file: &ConfigurationFile, environment: &Environment, receivers: Option<SocketAddr>) -> Result<configuration::Read, Failed> {
-    let (text, origin, folder) = match &file.file {
-        Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Failed::configuration(format_args!("the configuration {} cannot be read: {error}", path.display())))?;
-            let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-            (text, Origin::File, folder)
-        }
-        None => {
-            let at = receivers.map_or_else(|| SAMPLE_RECEIVERS.to_owned(), |address| address.to_string());
-            (SAMPLE.replace(SAMPLE_RECEIVERS, &at), Origin::BuiltIn, PathBuf::new())
-        }
+pub(crate) fn read(
+    file: &ConfigurationFile,
+    environment: &Environment,
+    receivers: Option<SocketAddr>,
+) -> Result<configuration::Read, Failed> {
+    let (text, origin, folder) = if let Some(path) = &file.file {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let path = path.display();
+            Failed::configuration(format_args!(
+                "the configuration {path} cannot be read: {error}"
+            ))
+        })?;
+        (
+            text,
+            Origin::File,
+            path.parent().map(Path::to_owned).unwrap_or_default(),
+        )
+    } else {
+        let at = receivers.map_or_else(
+            || SAMPLE_RECEIVERS.to_owned(),
+            |address| address.to_string(),
+        );
+        (
+            SAMPLE.replace(SAMPLE_RECEIVERS, &at),
+            Origin::BuiltIn,
+            PathBuf::new(),
+        )
     };
-    let read = configuration::read(&text, origin, &Secrets { environment, folder });
+    let read = configuration::read(
+        &text,
+        origin,
+        &Secrets {
+            environment,
+            folder,
+        },
+    );
     read.map_err(|faults| Failed::Configuration(faults.iter().map(ToString::to_string).collect()))
 }
 
 /// The source of that name, or which ones there are.
-pub(crate) fn source<'a>(configuration: &'a Configuration, name: &str) -> Result<&'a Source, Failed> {
-    configuration.sources.iter().find(|source| source.name.as_str() == name).ok_or_else(|| {
-        let known: Vec<&str> = configuration.sources.iter().map(|source| source.name.as_str()).collect();
-        Failed::configuration(format_args!("there is no source named {name:?}; there are {}", known.join(", ")))
-    })
+pub(crate) fn source<'a>(
+    configuration: &'a Configuration,
+    name: &str,
+) -> Result<&'a Source, Failed> {
+    configuration
+        .sources
+        .iter()
+        .find(|source| source.name.as_str() == name)
+        .ok_or_else(|| {
+            let known: Vec<&str> = configuration
+                .sources
+                .iter()
+                .map(|source| source.name.as_str())
+                .collect();
+            Failed::configuration(format_args!(
+                "there is no source named {name:?}; there are {}",
+                known.join(", ")
+            ))
+        })
 }

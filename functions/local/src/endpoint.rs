@@ -15,16 +15,30 @@ use switchboard_embedded::Store;
 use crate::end::Failed;
 
 /// Sets your endpoint to its stand-in, unless it is set to an address of the user's own.
-pub(crate) async fn stand_in<S: SettingsStore>(store: &S, receivers: SocketAddr, rng: &mut dyn Rng) -> Result<(), Failed> {
+pub(crate) async fn stand_in<S: SettingsStore>(
+    store: &S,
+    receivers: SocketAddr,
+    rng: &mut (dyn Rng + Send),
+) -> Result<(), Failed> {
     let fault = |error: switchboard_core::ports::BackendError| Failed::new(error.line());
     let settings = store.settings().await.map_err(fault)?;
-    let is_own = settings.endpoint.as_ref().is_some_and(|endpoint| !is_stand_in(&endpoint.address));
+    let is_own = settings
+        .endpoint
+        .as_ref()
+        .is_some_and(|endpoint| !is_stand_in(&endpoint.address));
     if is_own {
         return Ok(());
     }
-    let address = Address::parse(&format!("http://{receivers}/{YOUR_ENDPOINT}"), Networks::PrivateToo).map_err(Failed::new)?;
+    let address = Address::parse(
+        &format!("http://{receivers}/{YOUR_ENDPOINT}"),
+        Networks::PrivateToo,
+    )
+    .map_err(Failed::new)?;
     let fresh = fresh_secret(&rng.random()).ok_or_else(|| Failed::new("no secret"))?;
-    store.change(Change::SetEndpoint { address, fresh }).await.map_err(fault)?;
+    store
+        .change(Change::SetEndpoint { address, fresh })
+        .await
+        .map_err(fault)?;
     Ok(())
 }
 
@@ -52,8 +66,15 @@ impl Signing {
 
     /// The keys; none when your endpoint is not set.
     pub(crate) async fn keys(&self) -> Vec<Key> {
-        let Ok(settings) = self.store.settings().await else { return Vec::new() };
-        let secrets = settings.endpoint.iter().flat_map(|endpoint| endpoint.signing(self.clock.now()));
-        secrets.filter_map(|secret| standard_webhooks::key(secret).ok()).collect()
+        let Ok(settings) = self.store.settings().await else {
+            return Vec::new();
+        };
+        let secrets = settings
+            .endpoint
+            .iter()
+            .flat_map(|endpoint| endpoint.signing(self.clock.now()));
+        secrets
+            .filter_map(|secret| standard_webhooks::key(secret).ok())
+            .collect()
     }
 }

@@ -9,12 +9,16 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// How often it looks.
-const EVERY: Duration = Duration::from_secs(60);
+const EVERY: Duration = Duration::from_mins(1);
 /// Most events removed by one step.
 const STEP: u32 = 200;
 
 /// Runs until `stop` says so.
-pub(crate) async fn run<L: Ledger>(ledger: Arc<L>, clock: Arc<dyn Clock>, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn run<L: Ledger>(
+    ledger: Arc<L>,
+    clock: Arc<dyn Clock>,
+    mut stop: watch::Receiver<bool>,
+) {
     while !*stop.borrow() {
         match ledger.expire(clock.now(), STEP).await {
             Ok(Moved { left, .. }) if left > 0 => continue,

@@ -16,25 +16,46 @@ const CONFIGURATION: &str = include_str!("init/switchboard.toml");
 pub(crate) fn init(folder: &Path, program: &str, rng: &mut dyn Rng) -> Result<(), Failed> {
     let secret = fresh_secret(&rng.random()).ok_or_else(|| Failed::new("no secret"))?;
     let secrets = folder.join("secrets");
-    let made = |what: &Path, error: std::io::Error| Failed::new(format_args!("{} cannot be made: {error}", what.display()));
-    DirBuilder::new().recursive(true).mode(0o700).create(&secrets).map_err(|error| made(&secrets, error))?;
+    let made = |what: &Path, error: std::io::Error| {
+        Failed::new(format_args!("{} cannot be made: {error}", what.display()))
+    };
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&secrets)
+        .map_err(|error| made(&secrets, error))?;
     let file = folder.join("switchboard.toml");
     if file.exists() {
-        return Err(Failed::new(format_args!("{} exists already; give another folder: switchboard init FOLDER", file.display())));
+        return Err(Failed::new(format_args!(
+            "{} exists already; give another folder: switchboard init FOLDER",
+            file.display()
+        )));
     }
-    write(&secrets.join("my-app"), secret.expose(), 0o600).map_err(|error| made(&secrets.join("my-app"), error))?;
+    write(&secrets.join("my-app"), secret.expose(), 0o600)
+        .map_err(|error| made(&secrets.join("my-app"), error))?;
     write(&file, CONFIGURATION, 0o644).map_err(|error| made(&file, error))?;
     let file = file.display();
-    say(&format!("written: {file} and {}", secrets.join("my-app").display()));
+    say(&format!(
+        "written: {file} and {}",
+        secrets.join("my-app").display()
+    ));
     say("run it, with sample receivers to deliver to:");
-    say(&format!("  {program} serve --config {file} --receivers 127.0.0.1:3001"));
+    say(&format!(
+        "  {program} serve --config {file} --receivers 127.0.0.1:3001"
+    ));
     say("send it a first event, in another terminal:");
-    say(&format!("  {program} send my-app something.happened --config {file}"));
+    say(&format!(
+        "  {program} send my-app something.happened --config {file}"
+    ));
     Ok(())
 }
 
 fn write(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

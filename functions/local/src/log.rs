@@ -15,7 +15,12 @@ pub(crate) fn start(form: LogForm, level: Option<&str>) {
         .with_target(false);
     let started = match form {
         LogForm::Text => log.with_ansi(false).try_init(),
-        LogForm::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        LogForm::Json => log
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .with_span_list(false)
+            .try_init(),
     };
     drop(started);
 }

@@ -31,15 +31,27 @@ mod verify;
 
 fn main() -> ExitCode {
     let line = CommandLine::parse();
-    let program = std::env::args().next().unwrap_or_else(|| "switchboard".to_owned());
+    let program = std::env::args()
+        .next()
+        .unwrap_or_else(|| "switchboard".to_owned());
     let environment = Environment::read();
     let mut seed = [0; 32];
-    let started = getrandom::fill(&mut seed).map_err(Failed::new).and_then(|()| {
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failed::new)
-    });
+    let started = getrandom::fill(&mut seed)
+        .map_err(Failed::new)
+        .and_then(|()| {
+            tokio::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .build()
+                .map_err(Failed::new)
+        });
     let ended = started.and_then(|runtime| {
         let command = line.command.unwrap_or(Command::Serve(line.serve));
-        runtime.block_on(run::run(command, &environment, &program, &mut ChaCha20Rng::from_seed(seed)))
+        runtime.block_on(run::run(
+            command,
+            &environment,
+            &program,
+            &mut ChaCha20Rng::from_seed(seed),
+        ))
     });
     ended.map_or_else(|failed| failed.tell(), |()| ExitCode::SUCCESS)
 }

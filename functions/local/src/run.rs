@@ -10,7 +10,12 @@ use crate::end::{Failed, say};
 use crate::{ask, init, log, receivers, send, serve, verify};
 
 /// Runs one command to its end.
-pub(crate) async fn run(command: Command, environment: &Environment, program: &str, rng: &mut ChaCha20Rng) -> Result<(), Failed> {
+pub(crate) async fn run(
+    command: Command,
+    environment: &Environment,
+    program: &str,
+    rng: &mut ChaCha20Rng,
+) -> Result<(), Failed> {
     let clock = SystemClock::new();
     match command {
         Command::Serve(command) => {
@@ -44,6 +49,9 @@ fn check(file: &ConfigurationFile, environment: &Environment) -> Result<(), Fail
 
 fn backup(command: &Backup) -> Result<(), Failed> {
     switchboard_embedded::backup(&command.data.folder, &command.file).map_err(Failed::new)?;
-    say(&format!("the store is copied to {}; it holds bodies and a secret, so keep it private", command.file.display()));
+    say(&format!(
+        "the store is copied to {}; it holds bodies and a secret, so keep it private",
+        command.file.display()
+    ));
     Ok(())
 }

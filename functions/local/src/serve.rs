@@ -28,7 +28,8 @@ use crate::end::{Failed, say};
 use crate::{endpoint, expiry, receivers, signals, token};
 
 /// Where the sample receivers listen beside the built-in sample.
-const RECEIVERS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 3001);
+const RECEIVERS: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 3001);
 
 /// All that runs, once nothing can be wrong any more.
 struct Parts {
@@ -41,13 +42,25 @@ struct Parts {
 }
 
 /// Serves until a signal asks for the end.
-pub(crate) async fn serve(serve: Serve, environment: &Environment, program: &str, rng: &mut ChaCha20Rng) -> Result<(), Failed> {
+pub(crate) async fn serve(
+    serve: Serve,
+    environment: &Environment,
+    program: &str,
+    rng: &mut ChaCha20Rng,
+) -> Result<(), Failed> {
     let mut end = signals::End::new().map_err(Failed::new)?;
     let parts = prepare(&serve, environment, rng).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let listen = parts.door.local_addr().map_err(Failed::new)?;
-    let receivers_at = parts.receivers.as_ref().map(TcpListener::local_addr).transpose().map_err(Failed::new)?;
-    if let (Origin::BuiltIn, Some(receivers)) = (configure::origin(&serve.configuration), receivers_at) {
+    let receivers_at = parts
+        .receivers
+        .as_ref()
+        .map(TcpListener::local_addr)
+        .transpose()
+        .map_err(Failed::new)?;
+    if let (Origin::BuiltIn, Some(receivers)) =
+        (configure::origin(&serve.configuration), receivers_at)
+    {
         endpoint::stand_in(&*parts.store, receivers, rng).await?;
     }
     let address = format!("http://{listen}").parse().map_err(Failed::new)?;
@@ -69,7 +82,13 @@ pub(crate) async fn serve(serve: Serve, environment: &Environment, program: &str
         folder: &serve.data.folder,
     });
     let (stop, stopped) = watch::channel(false);
-    let running = tokio::spawn(run(parts, status, clock, ChaCha20Rng::from_rng(rng), stopped));
+    let running = tokio::spawn(run(
+        parts,
+        status,
+        clock,
+        ChaCha20Rng::from_rng(rng),
+        stopped,
+    ));
     end.asked().await;
     say("stopping: what is under way is finished first (ask again to stop at once)");
     stop.send_replace(true);
@@ -82,7 +101,11 @@ pub(crate) async fn serve(serve: Serve, environment: &Environment, program: &str
 }
 
 /// Finds everything that can be wrong, the configuration before anything is bound.
-async fn prepare(serve: &Serve, environment: &Environment, rng: &mut ChaCha20Rng) -> Result<Parts, Failed> {
+async fn prepare(
+    serve: &Serve,
+    environment: &Environment,
+    rng: &mut ChaCha20Rng,
+) -> Result<Parts, Failed> {
     let origin = configure::origin(&serve.configuration);
     if origin == Origin::BuiltIn && !serve.listen.ip().is_loopback() {
         return Err(Failed::configuration(format_args!(
@@ -97,7 +120,11 @@ async fn prepare(serve: &Serve, environment: &Environment, rng: &mut ChaCha20Rng
         (Some(ReceiversAddress::Off), _) | (None, Origin::File) => None,
     };
     // Port 0 is any free one, known once it is bound; until then the sample is checked with its usual address.
-    let checked = configure::read(&serve.configuration, environment, wanted.filter(|address| address.port() != 0))?;
+    let checked = configure::read(
+        &serve.configuration,
+        environment,
+        wanted.filter(|address| address.port() != 0),
+    )?;
     for warning in &checked.warnings {
         tracing::warn!("the configuration: {warning}");
     }
@@ -113,42 +140,92 @@ async fn prepare(serve: &Serve, environment: &Environment, rng: &mut ChaCha20Rng
     };
     // The sample's destinations are wherever the receivers really are.
     let configuration = match (origin, &receivers) {
-        (Origin::BuiltIn, Some(listener)) => {
-            configure::load(&serve.configuration, environment, Some(listener.local_addr().map_err(Failed::new)?))?
-        }
+        (Origin::BuiltIn, Some(listener)) => configure::load(
+            &serve.configuration,
+            environment,
+            Some(listener.local_addr().map_err(Failed::new)?),
+        )?,
         (Origin::BuiltIn | Origin::File, _) => checked,
     };
-    let transport = HttpTransport::new(&configuration, Vec::new()).map_err(Failed::configuration)?;
-    Ok(Parts { configuration: Arc::new(configuration), store: Arc::new(store), transport, token, door, receivers })
+    let transport =
+        HttpTransport::new(&configuration, Vec::new()).map_err(Failed::configuration)?;
+    Ok(Parts {
+        configuration: Arc::new(configuration),
+        store: Arc::new(store),
+        transport,
+        token,
+        door,
+        receivers,
+    })
 }
 
 async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failed> {
     TcpListener::bind(address).await.map_err(|error| {
-        Failed::new(format_args!("cannot listen on {address}: {error}; give another address with {flag}"))
+        Failed::new(format_args!(
+            "cannot listen on {address}: {error}; give another address with {flag}"
+        ))
     })
 }
 
 /// The flags by which a client finds the same configuration.
 fn flags(serve: &Serve) -> String {
-    serve.configuration.file.as_ref().map_or_else(String::new, |file| format!(" --config {}", file.display()))
+    serve
+        .configuration
+        .file
+        .as_ref()
+        .map_or_else(String::new, |file| format!(" --config {}", file.display()))
 }
 
 /// Runs everything until `stopped`; the receivers end last, since deliveries under way may be to them.
-async fn run(parts: Parts, status: Arc<Status<Store>>, clock: Arc<dyn Clock>, mut rng: ChaCha20Rng, stopped: watch::Receiver<bool>) {
-    let Parts { configuration, store, transport, door, receivers, .. } = parts;
+async fn run(
+    parts: Parts,
+    status: Arc<Status<Store>>,
+    clock: Arc<dyn Clock>,
+    mut rng: ChaCha20Rng,
+    stopped: watch::Receiver<bool>,
+) {
+    let Parts {
+        configuration,
+        store,
+        transport,
+        door,
+        receivers,
+        ..
+    } = parts;
     let ingress = Ingress::new(
         Arc::clone(&configuration),
         Arc::clone(&store),
         Arc::clone(&clock),
         Box::new(ChaCha20Rng::from_rng(&mut rng)),
     );
-    let router = ingress::router(Arc::new(ingress), configuration.max_body, IngressLimits::default()).merge(status::router(status));
-    let performer = Performer::new(Arc::clone(&configuration), transport, Arc::clone(&clock), Box::new(rng));
-    let lanes = Lanes::new(Arc::clone(&store), performer, configuration, Arc::clone(&clock));
+    let router = ingress::router(
+        Arc::new(ingress),
+        configuration.max_body,
+        IngressLimits::default(),
+    )
+    .merge(status::router(status));
+    let performer = Performer::new(
+        Arc::clone(&configuration),
+        transport,
+        Arc::clone(&clock),
+        Box::new(rng),
+    );
+    let lanes = Lanes::new(
+        Arc::clone(&store),
+        performer,
+        configuration,
+        Arc::clone(&clock),
+    );
     let (last, receivers_stopped) = watch::channel(false);
     let receiving = receivers.map(|listener| {
         let secrets = endpoint::Signing::of(Arc::clone(&store), Arc::clone(&clock));
-        tokio::spawn(receivers::serve(listener, store.folder().to_owned(), secrets, Arc::clone(&clock), until(receivers_stopped)))
+        tokio::spawn(receivers::serve(
+            listener,
+            store.folder().to_owned(),
+            secrets,
+            Arc::clone(&clock),
+            until(receivers_stopped),
+        ))
     });
     let mut running = JoinSet::new();
     running.spawn(server::serve(door, router, until(stopped.clone())));

@@ -11,7 +11,10 @@ pub(crate) struct End {
 impl End {
     /// From here on the signals no longer end the process by themselves.
     pub(crate) fn new() -> std::io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
     }
 
     /// Returns when the end is asked for; may be waited for again.

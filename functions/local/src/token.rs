@@ -9,7 +9,7 @@ use data_encoding::HEXLOWER;
 use rand::{Rng, RngExt};
 use switchboard_core::secret::Secret;
 
-use crate::end::{Failed, complain};
+use crate::end::Failed;
 
 const FILE: &str = "admin-token";
 /// Tokens shorter than this, in characters, are warned of.
@@ -22,22 +22,39 @@ pub(crate) fn of_folder(folder: &Path, rng: &mut dyn Rng) -> Result<Secret, Fail
     }
     let fresh = HEXLOWER.encode(&rng.random::<[u8; 32]>());
     let path = folder.join(FILE);
-    let fault = |error| Failed::new(format_args!("{} cannot be written: {error}", path.display()));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(fault)?;
-    file.write_all(fresh.as_bytes()).and_then(|()| file.sync_all()).map_err(fault)?;
+    let fault = |error| {
+        Failed::new(format_args!(
+            "{} cannot be written: {error}",
+            path.display()
+        ))
+    };
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(fault)?;
+    file.write_all(fresh.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(fault)?;
     Secret::new(&fresh).ok_or_else(|| Failed::new("no token"))
 }
 
 /// The token that was given, if one was; a short one is warned of.
 pub(crate) fn given(text: Option<&str>) -> Result<Option<Secret>, Failed> {
-    let Some(token) = text.and_then(Secret::new) else { return Ok(None) };
+    let Some(token) = text.and_then(Secret::new) else {
+        return Ok(None);
+    };
     if !token.expose().is_ascii() {
-        return Err(Failed::configuration("SWITCHBOARD_ADMIN_TOKEN must be text of ASCII"));
+        return Err(Failed::configuration(
+            "SWITCHBOARD_ADMIN_TOKEN must be text of ASCII",
+        ));
     }
     if token.expose().len() < SHORTEST_SAFE {
-        complain(&format!(
-            "switchboard: warning: SWITCHBOARD_ADMIN_TOKEN is shorter than {SHORTEST_SAFE} characters and can be guessed"
-        ));
+        tracing::warn!(
+            "SWITCHBOARD_ADMIN_TOKEN is shorter than {SHORTEST_SAFE} characters and can be guessed"
+        );
     }
     Ok(Some(token))
 }
@@ -59,9 +76,16 @@ pub(crate) fn of_client(given: Option<&str>, folder: &Path) -> Result<Secret, Fa
 fn kept(folder: &Path) -> Result<Option<Secret>, Failed> {
     let path = folder.join(FILE);
     let mut text = String::new();
-    match OpenOptions::new().read(true).open(&path).and_then(|mut file| file.read_to_string(&mut text)) {
+    match OpenOptions::new()
+        .read(true)
+        .open(&path)
+        .and_then(|mut file| file.read_to_string(&mut text))
+    {
         Ok(_) => Ok(Secret::new(&text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failed::new(format_args!("{} cannot be read: {error}", path.display()))),
+        Err(error) => Err(Failed::new(format_args!(
+            "{} cannot be read: {error}",
+            path.display()
+        ))),
     }
 }

@@ -1,7 +1,10 @@
 //! The built-in sample, whose secrets are public, and the token that guards everything else.
 
+use serde_json::Value;
 use switchboard_tests::run::Run;
-use switchboard_tests::switchboard::{Start, Switchboard};
+use switchboard_tests::switchboard::{Start, Switchboard, TOKEN};
+
+const VARIABLE: &str = "SWITCHBOARD_ADMIN_TOKEN";
 
 #[tokio::test]
 async fn the_built_in_sample_listens_on_loopback_only() {
@@ -81,10 +84,39 @@ async fn an_admin_token_that_no_header_can_hold_ends_with_64_and_is_not_shown() 
 }
 
 #[tokio::test]
-async fn an_admin_token_that_can_be_guessed_is_warned_of_and_not_shown() {
-    let start = Start::sample().set("SWITCHBOARD_ADMIN_TOKEN", "hunter2");
+async fn an_admin_token_that_can_be_guessed_is_warned_of_in_the_log_and_not_shown() {
+    let start = Start::sample()
+        .flag("--receivers=off")
+        .flag("--log=json")
+        .set(VARIABLE, "hunter2");
     let switchboard = Switchboard::start(start).await;
+    let (code, printed) = switchboard.run(&["hold", "chat"]).await;
+    assert_eq!(code, 0, "it counts: {printed}");
     let log = switchboard.log();
-    assert!(log.contains("SWITCHBOARD_ADMIN_TOKEN is shorter"), "{log}");
-    assert!(!log.contains("hunter2"), "{log}");
+    let warning = log
+        .lines()
+        .find(|line| line.contains(VARIABLE))
+        .expect("a warning");
+    let warning: Value = serde_json::from_str(warning).expect("JSON like every other line");
+    assert_eq!(warning["level"], "WARN");
+    assert!(
+        !log.contains("hunter2") && !switchboard.printed.concat().contains("hunter2"),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn an_empty_admin_token_is_none_and_one_is_made() {
+    for empty in ["", "  "] {
+        let start = Start::sample().flag("--receivers=off").set(VARIABLE, empty);
+        let switchboard = Switchboard::start(start).await;
+        assert!(switchboard.folder().join("data/admin-token").exists());
+        let (code, printed) = switchboard.run(&["hold", "chat"]).await;
+        assert_eq!(
+            code, 0,
+            "a command that is given an empty one finds that one: {printed}"
+        );
+        let (code, _) = switchboard.run(&["hold", "chat", "--token", TOKEN]).await;
+        assert_eq!(code, 1, "no other counts");
+    }
 }

@@ -58,9 +58,10 @@ fn configuration(sink: &Sink, refusing: &str, silent: &str) -> String {
     }
     let mut deliver = Vec::new();
     for (name, url) in destinations {
+        let limit = if name == "silent" { "300ms" } else { "3s" };
         let _ = write!(
             text,
-            "[[destination]]\nname = \"{name}\"\nurl = \"{url}\"\npauses = [\"10ms\"]\ntime_limit = \"300ms\"\n\
+            "[[destination]]\nname = \"{name}\"\nurl = \"{url}\"\npauses = [\"10ms\"]\ntime_limit = \"{limit}\"\n\
              sign = \"env:SIGN\"\nheaders = {{ authorization = \"env:HEADER\" }}\n"
         );
         deliver.push(format!("{{ to = \"{name}\" }}"));

@@ -271,3 +271,24 @@ fn entry(row: &Row<'_>) -> Result<Fields, rusqlite::Error> {
     fields.insert("at".to_owned(), Value::String(at.to_string()));
     Ok(Fields(fields))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn books_of_a_newer_version_are_one_clear_line() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("receivers.sqlite");
+        drop(Store::open(&path).expect("open"));
+        let connection = Connection::open(&path).expect("open");
+        connection
+            .pragma_update(None, "user_version", 2)
+            .expect("set");
+        let fault = Store::open(&path).err().expect("newer");
+        assert_eq!(
+            line(&fault),
+            "the books of the sample receivers are of a newer version: 2; this one knows 1"
+        );
+    }
+}

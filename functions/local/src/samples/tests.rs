@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use http::HeaderMap;
 use switchboard_core::configuration::{self, Origin, Source};
+use switchboard_core::names::Kind;
+use switchboard_core::route::Plan;
 use switchboard_core::scheme::{self, verify};
 use switchboard_core::secret::{Reference, SecretReader};
 use switchboard_core::time::Timestamp;
@@ -92,15 +94,32 @@ fn every_sample_verifies_and_yields_its_id_and_kind() {
 }
 
 #[test]
-fn the_usual_kinds_are_the_ones_that_the_built_in_sample_routes() {
+fn the_usual_kinds_go_where_the_built_in_sample_says() {
     let configuration = built_in();
-    for source in &configuration.sources {
-        let kind = usual_kind(source.scheme);
-        let routed = configuration
-            .routes
-            .iter()
-            .any(|route| format!("{route:?}").contains(&format!("{kind:?}")));
-        assert!(routed, "{kind} of {}", source.name);
+    let planned = |source: &Source| -> Vec<String> {
+        let kind = Kind::new(usual_kind(source.scheme)).expect("kind");
+        let plan = Plan::of(&configuration.routes, &source.name, &kind);
+        let deliveries = plan.deliveries().iter();
+        deliveries
+            .map(|planned| format!("{}: {}", planned.destination, planned.action))
+            .collect()
+    };
+    let expected: [(&str, &[&str]); 4] = [
+        (
+            "shop",
+            &[
+                "accounting: make-invoice",
+                "warehouse: reserve-items",
+                "chat: post-line",
+            ],
+        ),
+        ("payments", &["accounting: mark-paid", "chat: post-line"]),
+        ("code", &["chat: post-line"]),
+        ("forms", &["crm: add-contact", "chat: post-line"]),
+    ];
+    for (source, (name, deliveries)) in configuration.sources.iter().zip(expected) {
+        assert_eq!(source.name.as_str(), name);
+        assert_eq!(planned(source), deliveries, "{name}");
     }
 }
 

@@ -3,12 +3,17 @@
 use switchboard_web::server::ServerLimits;
 use tokio::net::TcpStream;
 
-use crate::sender::soon;
+use crate::sender::{LONG, soon};
 use crate::{QUICK, SHORT, Server};
 
 #[tokio::test]
 async fn a_request_under_way_is_finished_and_its_connection_closed() {
-    let mut server = Server::start(ServerLimits::default()).await;
+    let mut server = Server::start(ServerLimits {
+        last_request: LONG * 10,
+        shutdown_time: LONG * 10,
+        ..ServerLimits::default()
+    })
+    .await;
     let mut works = server.at_work().await;
     server.shut_down();
     // Refused once the listener is closed: then the end has begun.
@@ -45,8 +50,8 @@ async fn resting_connections_do_not_hold_up_the_end() {
 #[tokio::test]
 async fn a_connection_made_just_before_the_end_may_still_send_its_request() {
     let mut server = Server::start(ServerLimits {
-        last_request: crate::sender::LONG,
-        shutdown_time: crate::sender::LONG,
+        last_request: LONG,
+        shutdown_time: LONG,
         ..ServerLimits::default()
     })
     .await;

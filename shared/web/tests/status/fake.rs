@@ -167,7 +167,7 @@ impl Ledger for Fake {
         unreachable!("nothing is recovered here")
     }
 
-    async fn expire(&self, _: Timestamp, _: u32) -> Answer<u32> {
+    async fn expire(&self, _: Timestamp, _: u32) -> Answer<Moved> {
         unreachable!("nothing expires here")
     }
 }
