@@ -285,9 +285,14 @@ impl Switchboard {
         )
     }
 
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id().expect("it runs")
+    }
+
     /// Asks it to end by SIGTERM and waits for that.
     pub async fn stop(mut self) -> (ExitStatus, TempDir) {
-        let pid = self.child.id().expect("it runs").to_string();
+        let pid = self.id().to_string();
         let sent = Command::new("kill")
             .args(["-TERM", &pid])
             .status()

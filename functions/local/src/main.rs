@@ -1,6 +1,7 @@
 //! The binary `switchboard`: everything in one process over the embedded store, and the commands around it.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use rand::SeedableRng;
@@ -46,12 +47,11 @@ fn main() -> ExitCode {
         });
     let ended = started.and_then(|runtime| {
         let command = line.command.unwrap_or(Command::Serve(line.serve));
-        runtime.block_on(run::run(
-            command,
-            &environment,
-            &program,
-            &mut ChaCha20Rng::from_seed(seed),
-        ))
+        let mut rng = ChaCha20Rng::from_seed(seed);
+        let ended = runtime.block_on(run::run(command, &environment, &program, &mut rng));
+        // A name that is still being resolved must not hold up the end.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        ended
     });
     ended.map_or_else(|failed| failed.tell(), |()| ExitCode::SUCCESS)
 }

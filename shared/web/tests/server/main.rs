@@ -22,7 +22,6 @@ use sender::{Sender, soon};
 
 mod asking;
 mod endings;
-mod files;
 mod floods;
 #[path = "../ingress/sender.rs"]
 mod sender;
