@@ -53,7 +53,33 @@ pub(crate) fn announce(running: &Running<'_>) {
         say("Send a first event, in another terminal:");
         say(&format!(
             "  {} send {} {kind}{}{url}",
-            running.program, source.name, running.flags
+            quoted(running.program),
+            source.name,
+            running.flags
         ));
+    }
+}
+
+/// A word of a command line, ready to be pasted into a shell.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_would_cut_it() {
+        assert_eq!(
+            quoted("/opt/switch-board/x.toml"),
+            "/opt/switch-board/x.toml"
+        );
+        assert_eq!(quoted("my folder/x"), "'my folder/x'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
     }
 }

@@ -1,13 +1,14 @@
 //! `init`: a configuration of one's own to start from.
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use rand::{Rng, RngExt};
 use switchboard_core::endpoint::fresh_secret;
 
+use crate::announce::quoted;
 use crate::end::{Failed, say};
 
 const CONFIGURATION: &str = include_str!("init/switchboard.toml");
@@ -31,14 +32,19 @@ pub(crate) fn init(folder: &Path, program: &str, rng: &mut dyn Rng) -> Result<()
             file.display()
         )));
     }
-    write(&secrets.join("my-app"), secret.expose(), 0o600)
-        .map_err(|error| made(&secrets.join("my-app"), error))?;
+    let own = secrets.join("my-app");
+    match write(&own, secret.expose(), 0o600) {
+        // Left by a run that did not get to its end: it is as good as a fresh one, and never overwritten.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        written => written.map_err(|error| made(&own, error))?,
+    }
     write(&file, CONFIGURATION, 0o644).map_err(|error| made(&file, error))?;
-    let file = file.display();
     say(&format!(
-        "written: {file} and {}",
-        secrets.join("my-app").display()
+        "written: {} and {}",
+        file.display(),
+        own.display()
     ));
+    let (program, file) = (quoted(program), quoted(&file.display().to_string()));
     say("run it, with sample receivers to deliver to:");
     say(&format!(
         "  {program} serve --config {file} --receivers 127.0.0.1:3001"

@@ -20,11 +20,12 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::announce::{Running, announce};
+use crate::announce::{Running, announce, quoted};
 use crate::clock::SystemClock;
 use crate::command::{ReceiversAddress, Serve};
 use crate::configure::{self, Environment};
 use crate::end::{Failed, say};
+use crate::receivers::Books;
 use crate::{endpoint, expiry, receivers, signals, token};
 
 /// Where the sample receivers listen beside the built-in sample.
@@ -38,7 +39,7 @@ struct Parts {
     transport: HttpTransport,
     token: Secret,
     door: TcpListener,
-    receivers: Option<TcpListener>,
+    receivers: Option<(TcpListener, Books)>,
 }
 
 /// Serves until a signal asks for the end.
@@ -52,12 +53,10 @@ pub(crate) async fn serve(
     let parts = prepare(&serve, environment, rng).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let listen = parts.door.local_addr().map_err(Failed::new)?;
-    let receivers_at = parts
-        .receivers
-        .as_ref()
-        .map(TcpListener::local_addr)
-        .transpose()
-        .map_err(Failed::new)?;
+    let receivers_at = match &parts.receivers {
+        Some((listener, _)) => Some(listener.local_addr().map_err(Failed::new)?),
+        None => None,
+    };
     if let (Origin::BuiltIn, Some(receivers)) =
         (configure::origin(&serve.configuration), receivers_at)
     {
@@ -135,12 +134,15 @@ async fn prepare(
     let token = given.map_or_else(|| token::of_folder(store.folder(), rng), Ok)?;
     let door = bind(serve.listen, "--listen").await?;
     let receivers = match wanted {
-        Some(address) => Some(bind(address, "--receivers").await?),
+        Some(address) => {
+            let books = receivers::open(store.folder())?;
+            Some((bind(address, "--receivers").await?, books))
+        }
         None => None,
     };
     // The sample's destinations are wherever the receivers really are.
     let configuration = match (origin, &receivers) {
-        (Origin::BuiltIn, Some(listener)) => configure::load(
+        (Origin::BuiltIn, Some((listener, _))) => configure::load(
             &serve.configuration,
             environment,
             Some(listener.local_addr().map_err(Failed::new)?),
@@ -173,7 +175,9 @@ fn flags(serve: &Serve) -> String {
         .configuration
         .file
         .as_ref()
-        .map_or_else(String::new, |file| format!(" --config {}", file.display()))
+        .map_or_else(String::new, |file| {
+            format!(" --config {}", quoted(&file.display().to_string()))
+        })
 }
 
 /// Runs everything until `stopped`; the receivers end last, since deliveries under way may be to them.
@@ -217,11 +221,11 @@ async fn run(
         Arc::clone(&clock),
     );
     let (last, receivers_stopped) = watch::channel(false);
-    let receiving = receivers.map(|listener| {
+    let receiving = receivers.map(|(listener, books)| {
         let secrets = endpoint::Signing::of(Arc::clone(&store), Arc::clone(&clock));
         tokio::spawn(receivers::serve(
             listener,
-            store.folder().to_owned(),
+            books,
             secrets,
             Arc::clone(&clock),
             until(receivers_stopped),

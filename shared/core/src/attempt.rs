@@ -98,7 +98,7 @@ impl<T: Transport> Performer<T> {
             delivery.action = %attempt.key.action,
             event.id = %attempt.event.id,
             event.source = %attempt.event.source,
-            event.kind = ?attempt.event.kind.as_str(),
+            event.kind = attempt.event.kind.as_str(),
             attempt.number = record.number,
             attempt.outcome = record.outcome.as_str(),
             attempt.status = record.status,

@@ -126,8 +126,8 @@ impl<B: Backend> Ingress<B> {
         tracing::info!(
             event.id = %event.id,
             event.source = %source.name,
-            event.kind = ?event.kind.as_str(),
-            event.sender_id = ?event.sender_id.as_str(),
+            event.kind = event.kind.as_str(),
+            event.sender_id = event.sender_id.as_str(),
             event.body_bytes = event.body.len(),
             answer,
             deliveries = planned,

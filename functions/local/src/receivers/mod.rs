@@ -1,8 +1,10 @@
 //! The sample receivers: five destinations on one port, each of which keeps a small book, applies a delivery once per
 //! idempotency key, and can be told to be slow, late, failing or down.
 
+use std::fs::OpenOptions;
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
 use std::sync::Arc;
 
 use switchboard_core::time::Clock;
@@ -28,23 +30,49 @@ mod tests;
 pub(crate) use keys::Keys;
 use mode::Pauses;
 use router::Desk;
-use store::{Store, StoreFault};
+use store::Store;
 
 /// The file in the data folder that holds the books, the kept keys and the switches.
 const FILE: &str = "receivers.sqlite";
 
-/// Serves the receivers beside a Switchboard until `shutdown`, over the books in `folder`. `keys` are those that your
-/// endpoint's stand-in checks copies with. Nobody waits for its end, so a failure is logged here.
+/// The books of the receivers, open.
+pub(crate) struct Books(Store);
+
+/// Opens the books in `folder`, made if need be, for their owner only.
+pub(crate) fn open(folder: &Path) -> Result<Books, Failed> {
+    let path = folder.join(FILE);
+    let made = std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder);
+    let private = || {
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+    };
+    made.and_then(|()| private())
+        .map_err(|error| Failed::new(format_args!("{} cannot be made: {error}", path.display())))?;
+    let store = Store::open(&path).map_err(|fault| Failed::new(store::line(&fault)))?;
+    Ok(Books(store))
+}
+
+/// Serves the receivers until `shutdown`. `keys` are those that your endpoint's stand-in checks copies with.
 pub(crate) async fn serve(
     listener: TcpListener,
-    folder: PathBuf,
+    books: Books,
     keys: impl Into<Keys>,
     clock: Arc<dyn Clock>,
     shutdown: impl Future<Output = ()> + Send,
 ) {
-    if let Err(error) = run(listener, &folder, keys.into(), clock, shutdown).await {
-        tracing::error!("the sample receivers cannot run: {}", store::line(&error));
-    }
+    let only_this_machine = listener
+        .local_addr()
+        .is_ok_and(|address| address.ip().is_loopback());
+    let hosts = guard::Hosts::of(only_this_machine);
+    let desk = Desk::new(books.0, keys.into(), clock, Pauses::default(), hosts);
+    connection::serve(listener, router::router(desk), shutdown).await;
 }
 
 /// The command `receivers`: only the receivers. Your endpoint's stand-in knows no secret then and refuses every copy.
@@ -53,10 +81,7 @@ pub(crate) async fn alone(
     clock: Arc<dyn Clock>,
 ) -> Result<(), Failed> {
     let mut end = signals::End::new().map_err(Failed::new)?;
-    let folder = command.data.folder;
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        Failed::new(format_args!("{} cannot be made: {error}", folder.display()))
-    })?;
+    let books = open(&command.data.folder)?;
     let listener = TcpListener::bind(command.listen).await.map_err(|error| {
         Failed::new(format_args!("cannot listen on {}: {error}", command.listen))
     })?;
@@ -64,29 +89,6 @@ pub(crate) async fn alone(
         "receivers  http://{}/",
         listener.local_addr().map_err(Failed::new)?
     ));
-    run(listener, &folder, Keys::none(), clock, end.asked())
-        .await
-        .map_err(|error| Failed::new(store::line(&error)))
-}
-
-async fn run(
-    listener: TcpListener,
-    folder: &Path,
-    keys: Keys,
-    clock: Arc<dyn Clock>,
-    shutdown: impl Future<Output = ()> + Send,
-) -> Result<(), StoreFault> {
-    let store = Store::open(&folder.join(FILE))?;
-    let only_this_machine = listener
-        .local_addr()
-        .is_ok_and(|address| address.ip().is_loopback());
-    let desk = Desk::new(
-        store,
-        keys,
-        clock,
-        Pauses::default(),
-        guard::Hosts::of(only_this_machine),
-    );
-    connection::serve(listener, router::router(desk), shutdown).await;
+    serve(listener, books, Keys::none(), clock, end.asked()).await;
     Ok(())
 }

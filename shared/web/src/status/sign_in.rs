@@ -34,6 +34,7 @@ pub(super) async fn by_link<B: Backend>(
     State(status): State<Arc<Status<B>>>,
     method: Method,
     RawQuery(query): RawQuery,
+    headers: HeaderMap,
 ) -> Response {
     let query = query.unwrap_or_default();
     let Some(code) = field(query.as_bytes(), "code") else {
@@ -48,7 +49,11 @@ pub(super) async fn by_link<B: Backend>(
             .take(&code);
     if good {
         tracing::info!("signed in by a one-time link");
-        enter(&status)
+        // The page itself rather than a redirect to it: after a click on another site's page, a browser would not
+        // send the cookie along with that.
+        with_cookie(page::index(), &fresh_cookie(&status))
+    } else if signed_in(&headers, &status) {
+        front_page()
     } else {
         page::sign_in(Line::UsedLink)
     }
@@ -75,7 +80,7 @@ pub(super) async fn by_token<B: Backend>(
     match check(&status, &token) {
         Check::Right => {
             tracing::info!("signed in by the admin token");
-            enter(&status)
+            with_cookie(front_page(), &fresh_cookie(&status))
         }
         Check::Wrong => {
             tracing::warn!("a sign-in failed");
@@ -97,7 +102,7 @@ pub(super) async fn out<B: Backend>(
     headers: HeaderMap,
 ) -> Response {
     if guard::own_site(&headers) {
-        with_cookie(&status.cookies.forget())
+        with_cookie(front_page(), &status.cookies.forget())
     } else {
         Failure::OtherSite.into_response()
     }
@@ -124,17 +129,18 @@ fn check<B: Backend>(status: &Status<B>, token: &str) -> Check {
     }
 }
 
-fn enter<B: Backend>(status: &Status<B>) -> Response {
-    with_cookie(
-        &status
-            .cookies
-            .keep(&status.token.cookie(status.clock.now())),
-    )
+fn fresh_cookie<B: Backend>(status: &Status<B>) -> String {
+    let cookie = status.token.cookie(status.clock.now());
+    status.cookies.keep(&cookie)
 }
 
-/// 303 to the page, with a cookie that is kept or forgotten.
-fn with_cookie(cookie: &str) -> Response {
-    let mut response = Redirect::to("/").into_response();
+/// 303 to the page.
+fn front_page() -> Response {
+    Redirect::to("/").into_response()
+}
+
+/// An answer with a cookie that is kept or forgotten.
+fn with_cookie(mut response: Response, cookie: &str) -> Response {
     if let Ok(value) = HeaderValue::from_str(cookie) {
         response.headers_mut().insert(SET_COOKIE, value);
     }

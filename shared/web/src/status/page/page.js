@@ -17,6 +17,9 @@ let open = null;
 let readAt = null;
 let readAgain = () => {};
 
+// A one-time link shows the page at its own address; from here on it is at its usual one.
+if (location.pathname !== "/") history.replaceState(null, "", "/");
+
 const byId = (id) => document.getElementById(id);
 
 async function get(path) {
