@@ -1,7 +1,7 @@
 //! `init`: a configuration of one's own to start from.
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -33,11 +33,7 @@ pub(crate) fn init(folder: &Path, program: &str, rng: &mut dyn Rng) -> Result<()
         )));
     }
     let own = secrets.join("my-app");
-    match write(&own, secret.expose(), 0o600) {
-        // Left by a run that did not get to its end: it is as good as a fresh one, and never overwritten.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        written => written.map_err(|error| made(&own, error))?,
-    }
+    write(&own, secret.expose(), 0o600).map_err(|error| made(&own, error))?;
     write(&file, CONFIGURATION, 0o644).map_err(|error| made(&file, error))?;
     say(&format!(
         "written: {} and {}",

@@ -136,23 +136,19 @@ async fn a_file_that_is_no_store_of_ours_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn books_of_a_newer_version_do_not_keep_switchboard_from_serving() {
+async fn receivers_books_of_a_newer_version_are_one_clear_line() {
     let switchboard = Switchboard::start(Start::sample()).await;
     let (_, folder) = switchboard.stop().await;
     let file = folder.path().join("data/receivers.sqlite");
     let mut books = std::fs::read(&file).expect("books");
     books[60..64].copy_from_slice(&99_u32.to_be_bytes());
     std::fs::write(&file, &books).expect("books");
-    let arguments = ["receivers", "--listen", "127.0.0.1:0", "--data", "data"];
-    let ended = Run::of(folder.path(), &arguments).ended().await;
-    assert_eq!((ended.code, ended.lines().len()), (1, 1), "{ended:?}");
-    assert!(ended.err.contains("newer version: 99"), "{}", ended.err);
-    let switchboard = Switchboard::start_in(folder, Start::sample()).await;
-    let (code, printed) = switchboard.run(&["send", "code", "push"]).await;
-    assert_eq!(code, 0, "{printed}");
-    assert!(
-        switchboard.log().contains("newer version: 99"),
-        "{}",
-        switchboard.log()
-    );
+    for arguments in [
+        &["receivers", "--listen", "127.0.0.1:0", "--data", "data"][..],
+        &["serve", "--listen", "127.0.0.1:0", "--data", "data"],
+    ] {
+        let ended = Run::of(folder.path(), arguments).ended().await;
+        assert_eq!((ended.code, ended.lines().len()), (1, 1), "{ended:?}");
+        assert!(ended.err.contains("newer version: 99"), "{}", ended.err);
+    }
 }

@@ -119,6 +119,7 @@ mod tests {
             "localhost.evil.example",
             "localhost@evil.example",
             "evil.example@localhost",
+            "evil.example@localhost:3000",
             "localhost:evil",
             "localhost:99999",
             "localhost:",

@@ -84,6 +84,7 @@ async fn a_redrive_stops_at_its_budget_and_tells_what_is_left() {
             left: 30
         }
     );
+    assert_eq!(steps(&fake).len(), 20, "no step is asked for nothing");
     let moved = operator.redrive(Redrive::All).await.expect("redriven");
     assert_eq!(
         moved,
