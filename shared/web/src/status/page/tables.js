@@ -22,8 +22,15 @@ function fill(id, rows, cells) {
   table.tBodies[0].replaceChildren(...made);
 }
 
-function state(name, count) {
-  return el("span", `state ${name}`, count === undefined ? name : `${number(count)} ${name}`);
+// A configured name: short and plain, so it breaks at its hyphens only.
+function name(text) {
+  const made = foreign(text);
+  made.classList.add("name");
+  return made;
+}
+
+function state(word, count) {
+  return el("span", `state ${word}`, count === undefined ? word : `${number(count)} ${word}`);
 }
 
 function states(deliveries) {
@@ -35,10 +42,10 @@ function states(deliveries) {
 export function deadLetters(rows) {
   fill("dead-letters", rows, [
     (row) => moment(row.at),
-    (row) => foreign(row.source),
+    (row) => name(row.source),
     (row) => foreign(row.kind),
-    (row) => foreign(row.destination),
-    (row) => foreign(row.action),
+    (row) => name(row.destination),
+    (row) => name(row.action),
     (row) => number(row.attempts),
     (row) => foreign(row.reason, 300),
     (row) => code(row.delivery),
@@ -49,7 +56,7 @@ export function deadLetters(rows) {
 export function refusals(rows) {
   fill("refusals", rows, [
     (row) => moment(row.at),
-    (row) => foreign(row.source),
+    (row) => name(row.source),
     (row) => foreign(row.reason, 300),
     (row) => foreign(row.near_miss, 300),
     (row) => (row.clock_distance_s === null ? el("span", "none", "–") : `${row.clock_distance_s} s`),
@@ -62,7 +69,7 @@ export function refusals(rows) {
 export function declined(rows) {
   fill("declined", rows, [
     (row) => moment(row.at),
-    (row) => foreign(row.source),
+    (row) => name(row.source),
     (row) => foreign(row.path),
     (row) => String(row.status),
     (row) => foreign(row.cause, 300),
@@ -71,7 +78,7 @@ export function declined(rows) {
 
 export function declinedCounts(rows) {
   fill("declined-counts", rows, [
-    (row) => foreign(row.source),
+    (row) => name(row.source),
     (row) => String(row.status),
     (row) => foreign(row.cause, 300),
     (row) => number(row.count),
@@ -81,7 +88,7 @@ export function declinedCounts(rows) {
 export function events(rows, open) {
   fill("events", rows, [
     (row) => moment(row.at),
-    (row) => foreign(row.source),
+    (row) => name(row.source),
     (row) => foreign(row.kind),
     (row) => foreign(row.sender_id),
     (row) => bytes(row.body_length),
@@ -112,7 +119,7 @@ function standing(delivery) {
 
 export function deliveries(rows) {
   fill("deliveries", rows, [
-    (row) => foreign(row.destination),
+    (row) => name(row.destination),
     (row) => foreign(row.run > 0 ? `${row.action} (replay ${row.run})` : row.action),
     standing,
     (row) => number(row.attempts),
@@ -127,7 +134,7 @@ export function destinations(overview, retry) {
     .map((name) => ({ name, totals: overview.destinations[name] ?? {}, rule: retry[name] }))
     .filter((row) => row.rule?.address || row.totals.delivered !== undefined);
   fill("destinations", rows, [
-    (row) => foreign(row.name),
+    (row) => name(row.name),
     (row) => foreign(row.rule ? (row.rule.address ?? "not set") : "not configured"),
     (row) => (overview.held.includes(row.name) ? state("held") : "not held"),
     (row) => number(row.totals.delivered ?? 0),
@@ -141,7 +148,7 @@ export function destinations(overview, retry) {
 
 export function routes(rows) {
   fill("routes", rows, [
-    (row) => foreign(row.source),
+    (row) => name(row.source),
     (row) => foreign(row.kind),
     (row) =>
       el("ul", "plain", ...row.deliver.map(({ to, action }) => el("li", "", foreign(to), ": ", foreign(action)))),
@@ -150,8 +157,8 @@ export function routes(rows) {
 
 export function sources(overview, rows) {
   fill("sources", rows, [
-    (row) => foreign(row.name),
-    (row) => foreign(row.scheme),
+    (row) => name(row.name),
+    (row) => name(row.scheme),
     (row) => code(row.address),
     (row) => number(row.secrets),
     (row) => number(overview.sources[row.name]?.stored),
