@@ -1,6 +1,6 @@
 //! What is printed at the start: where everything is, how to sign in, and how to send a first event.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use switchboard_core::configuration::Configuration;
@@ -21,13 +21,18 @@ pub(crate) struct Running<'a> {
 
 /// Prints where everything is.
 pub(crate) fn announce(running: &Running<'_>) {
-    let base = format!("http://{}", running.listen);
+    let base = reached(running.listen);
     say("Switchboard is running.");
     say(&format!("  page       {base}/"));
     say(&format!(
         "  sign in    {base}{}   (works once)",
         running.sign_in
     ));
+    if !is_own_name(running.listen) && running.configuration.hosts.is_empty() {
+        say(
+            "             (the page answers to names of this machine; others are listed in `hosts`)",
+        );
+    }
     let public = running
         .configuration
         .public_url
@@ -60,6 +65,20 @@ pub(crate) fn announce(running: &Running<'_>) {
     }
 }
 
+/// The address by which this machine reaches what listens at `listen`: one that stands for all is reached by loopback.
+pub(crate) fn reached(listen: SocketAddr) -> String {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, listen.port()))
+}
+
+fn is_own_name(listen: SocketAddr) -> bool {
+    listen.ip().is_loopback() || listen.ip().is_unspecified()
+}
+
 /// A word of a command line, ready to be pasted into a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@%+,".contains(c);
@@ -72,6 +91,17 @@ pub(crate) fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_listens_everywhere_is_reached_by_loopback() {
+        for (listen, base) in [
+            ("0.0.0.0:3000", "http://127.0.0.1:3000"),
+            ("[::]:3000", "http://[::1]:3000"),
+            ("192.0.2.7:80", "http://192.0.2.7:80"),
+        ] {
+            assert_eq!(reached(listen.parse().expect("an address")), base);
+        }
+    }
 
     #[test]
     fn a_word_is_quoted_where_a_shell_would_cut_it() {

@@ -74,8 +74,29 @@ pub(crate) fn unanswered(fault: &ClientFault) -> Failed {
     }
 }
 
-fn number(answer: &Value, name: &str) -> u64 {
-    answer.get(name).and_then(Value::as_u64).unwrap_or_default()
+/// A field of an answer; whoever answers 200 without it is no Switchboard.
+fn field<'a, T>(
+    answer: &'a Value,
+    name: &str,
+    read: fn(&'a Value) -> Option<T>,
+) -> Result<T, Failed> {
+    let found = answer.get(name).and_then(read);
+    found.ok_or_else(|| Failed::new("that is not a Switchboard's answer: is --url right?"))
+}
+
+fn number(answer: &Value, name: &str) -> Result<u64, Failed> {
+    field(answer, name, Value::as_u64)
+}
+
+/// How many are left, and what to do about them.
+fn left(answer: &Value) -> Result<String, Failed> {
+    let left = number(answer, "left")?;
+    let advice = if left > 0 {
+        "; run it again for those"
+    } else {
+        ""
+    };
+    Ok(format!("{left} left{advice}"))
 }
 
 pub(crate) async fn redrive(command: Redrive) -> Result<(), Failed> {
@@ -86,16 +107,17 @@ pub(crate) async fn redrive(command: Redrive) -> Result<(), Failed> {
     };
     let answer = ask(&command.reach, Method::POST, "/admin/redrive", Some(body)).await?;
     say(&format!(
-        "{} sent again, {} left",
-        number(&answer, "redriven"),
-        number(&answer, "left")
+        "{} sent again, {}",
+        number(&answer, "redriven")?,
+        left(&answer)?
     ));
     Ok(())
 }
 
 pub(crate) async fn hold(command: Hold) -> Result<(), Failed> {
     let body = json!({ "destination": command.destination });
-    ask(&command.reach, Method::POST, "/admin/hold", Some(body)).await?;
+    let answer = ask(&command.reach, Method::POST, "/admin/hold", Some(body)).await?;
+    field(&answer, "held", Value::as_str)?;
     say(&format!(
         "{} is held; `switchboard release {0}` lets its deliveries go",
         command.destination
@@ -110,10 +132,10 @@ pub(crate) async fn release(command: Release) -> Result<(), Failed> {
     }
     let answer = ask(&command.reach, Method::POST, "/admin/release", Some(body)).await?;
     say(&format!(
-        "{} is released: {} deliveries let go, {} left",
+        "{} is released: {} deliveries let go, {}",
         command.destination,
-        number(&answer, "released"),
-        number(&answer, "left")
+        number(&answer, "released")?,
+        left(&answer)?
     ));
     Ok(())
 }
@@ -130,7 +152,7 @@ pub(crate) async fn endpoint(command: Endpoint) -> Result<(), Failed> {
             .await?;
             say(&format!(
                 "your endpoint is {}",
-                answer.get("url").and_then(Value::as_str).unwrap_or("set")
+                field(&answer, "url", Value::as_str)?
             ));
             match answer.get("secret").and_then(Value::as_str) {
                 Some(secret) => say(&format!("its signing secret, shown this once: {secret}")),
@@ -140,15 +162,13 @@ pub(crate) async fn endpoint(command: Endpoint) -> Result<(), Failed> {
             }
         }
         EndpointChange::Clear { reach } => {
-            ask(&reach, Method::DELETE, "/admin/endpoint", None).await?;
+            let answer = ask(&reach, Method::DELETE, "/admin/endpoint", None).await?;
+            number(&answer, "dead")?;
             say("your endpoint is cleared");
         }
         EndpointChange::Rotate { reach } => {
             let answer = ask(&reach, Method::POST, "/admin/endpoint/rotate", None).await?;
-            let secret = answer
-                .get("secret")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+            let secret = field(&answer, "secret", Value::as_str)?;
             say(&format!(
                 "its new signing secret, shown this once: {secret}"
             ));

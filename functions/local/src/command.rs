@@ -83,15 +83,6 @@ pub(crate) struct Serve {
     /// How the log is written
     #[arg(long, value_name = "FORM", value_enum, default_value_t = LogForm::Text)]
     pub(crate) log: LogForm,
-    /// The token for admin calls [default: a random one, kept in DIR/admin-token]
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = "SWITCHBOARD_ADMIN_TOKEN",
-        hide_env_values = true,
-        hide = true
-    )]
-    pub(crate) admin_token: Option<String>,
 }
 
 /// Where the sample receivers listen, if they do.

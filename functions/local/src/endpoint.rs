@@ -42,6 +42,24 @@ pub(crate) async fn stand_in<S: SettingsStore>(
     Ok(())
 }
 
+/// Clears your endpoint where an earlier run with the built-in sample left it at the stand-in, which does not run now:
+/// nobody of the user's asked for copies there.
+pub(crate) async fn no_stand_in<S: SettingsStore>(store: &S) -> Result<(), Failed> {
+    let fault = |error: switchboard_core::ports::BackendError| Failed::new(error.line());
+    let settings = store.settings().await.map_err(fault)?;
+    if settings
+        .endpoint
+        .as_ref()
+        .is_some_and(|endpoint| is_stand_in(&endpoint.address))
+    {
+        store.change(Change::ClearEndpoint).await.map_err(fault)?;
+        tracing::info!(
+            "your endpoint was the built-in sample's stand-in, which does not run now: cleared"
+        );
+    }
+    Ok(())
+}
+
 /// The stand-in's address on whatever port the receivers had at an earlier start.
 fn is_stand_in(address: &Address) -> bool {
     let url = address.url();

@@ -1,7 +1,7 @@
 //! `init`: a configuration of one's own to start from.
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -20,11 +20,6 @@ pub(crate) fn init(folder: &Path, program: &str, rng: &mut dyn Rng) -> Result<()
     let made = |what: &Path, error: std::io::Error| {
         Failed::new(format_args!("{} cannot be made: {error}", what.display()))
     };
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&secrets)
-        .map_err(|error| made(&secrets, error))?;
     let file = folder.join("switchboard.toml");
     if file.exists() {
         return Err(Failed::new(format_args!(
@@ -32,8 +27,19 @@ pub(crate) fn init(folder: &Path, program: &str, rng: &mut dyn Rng) -> Result<()
             file.display()
         )));
     }
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&secrets)
+        .map_err(|error| made(&secrets, error))?;
     let own = secrets.join("my-app");
-    write(&own, secret.expose(), 0o600).map_err(|error| made(&own, error))?;
+    match write(&own, secret.expose(), 0o600) {
+        // Of a run that did not get to its end, or the user's own: kept as it is.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            say(&format!("kept: {}, which was there already", own.display()));
+        }
+        written => written.map_err(|error| made(&own, error))?,
+    }
     write(&file, CONFIGURATION, 0o644).map_err(|error| made(&file, error))?;
     say(&format!(
         "written: {} and {}",

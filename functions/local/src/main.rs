@@ -21,6 +21,7 @@ mod endpoint;
 mod expiry;
 mod init;
 mod log;
+mod prepare;
 mod receivers;
 mod run;
 mod samples;

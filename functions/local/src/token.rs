@@ -12,6 +12,8 @@ use switchboard_core::secret::Secret;
 use crate::end::Failed;
 
 const FILE: &str = "admin-token";
+/// The token while it is being written.
+const PART: &str = "admin-token.part";
 /// Tokens shorter than this, in characters, are warned of.
 const SHORTEST_SAFE: usize = 16;
 
@@ -21,23 +23,16 @@ pub(crate) fn of_folder(folder: &Path, rng: &mut dyn Rng) -> Result<Secret, Fail
         return Ok(kept);
     }
     let fresh = HEXLOWER.encode(&rng.random::<[u8; 32]>());
-    let path = folder.join(FILE);
-    let fault = |error| {
-        Failed::new(format_args!(
-            "{} cannot be written: {error}",
-            path.display()
-        ))
-    };
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&path)
-        .map_err(fault)?;
-    file.write_all(fresh.as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(fault)?;
+    let (path, part) = (folder.join(FILE), folder.join(PART));
+    write(&part, fresh.as_bytes())
+        // Whole or not at all: half a token would count as the token ever after.
+        .and_then(|()| std::fs::rename(&part, &path))
+        .map_err(|error| {
+            Failed::new(format_args!(
+                "{} cannot be written: {error}",
+                path.display()
+            ))
+        })?;
     Secret::new(&fresh).ok_or_else(|| Failed::new("no token"))
 }
 
@@ -88,4 +83,18 @@ fn kept(folder: &Path) -> Result<Option<Secret>, Failed> {
             path.display()
         ))),
     }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }

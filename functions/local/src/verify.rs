@@ -21,7 +21,7 @@ pub(crate) fn verify(
     let source = configure::source(&configuration, &command.source)?;
     let headers = headers(&command.headers)?;
     let body = std::fs::read(&command.body).map_err(|error| {
-        Failed::new(format_args!(
+        Failed::configuration(format_args!(
             "the body {} cannot be read: {error}",
             command.body.display()
         ))

@@ -113,19 +113,25 @@ async fn again_it_overwrites_nothing() {
 }
 
 #[tokio::test]
-async fn a_configuration_or_a_secret_of_ones_own_is_left_alone() {
-    for name in ["switchboard.toml", "secrets/my-app"] {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::create_dir(folder.path().join("secrets")).expect("a folder");
-        std::fs::write(folder.path().join(name), "mine").expect("a file");
-        let ended = init(folder.path(), ".").await;
-        assert_eq!(
-            (ended.code, ended.lines().len()),
-            (1, 1),
-            "{name}: {ended:?}"
-        );
-        assert_eq!(read(folder.path(), name), "mine");
-    }
+async fn a_configuration_of_ones_own_is_left_alone_and_nothing_is_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("switchboard.toml"), "mine").expect("a file");
+    let ended = init(folder.path(), ".").await;
+    assert_eq!((ended.code, ended.lines().len()), (1, 1), "{ended:?}");
+    assert_eq!(read(folder.path(), "switchboard.toml"), "mine");
+    assert!(!folder.path().join("secrets").exists(), "nothing is made");
+}
+
+#[tokio::test]
+async fn a_secret_that_is_there_is_kept_and_the_configuration_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("secrets")).expect("a folder");
+    std::fs::write(folder.path().join("secrets/my-app"), "mine").expect("a file");
+    let ended = init(folder.path(), ".").await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("kept: "), "{}", ended.out);
+    assert_eq!(read(folder.path(), "secrets/my-app"), "mine");
+    assert!(read(folder.path(), "switchboard.toml").contains("[[source]]"));
 }
 
 #[tokio::test]

@@ -15,5 +15,6 @@ mod init;
 mod operators;
 mod receivers;
 mod sends;
+mod strangers;
 mod token;
 mod verify;

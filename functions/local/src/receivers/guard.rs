@@ -17,9 +17,9 @@ pub(super) enum Hosts {
 }
 
 impl Hosts {
-    /// The rule for a listener that only this machine can reach, or more.
-    pub(super) fn of(only_this_machine: bool) -> Self {
-        if only_this_machine {
+    /// The rule for what listens at this address.
+    pub(super) fn of(listen: IpAddr) -> Self {
+        if listen.is_loopback() {
             Self::Loopback
         } else {
             Self::Any

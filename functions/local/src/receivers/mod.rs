@@ -67,10 +67,11 @@ pub(crate) async fn serve(
     clock: Arc<dyn Clock>,
     shutdown: impl Future<Output = ()> + Send,
 ) {
-    let only_this_machine = listener
+    let hosts = listener
         .local_addr()
-        .is_ok_and(|address| address.ip().is_loopback());
-    let hosts = guard::Hosts::of(only_this_machine);
+        .map_or(guard::Hosts::Loopback, |address| {
+            guard::Hosts::of(address.ip())
+        });
     let desk = Desk::new(books.0, keys.into(), clock, Pauses::default(), hosts);
     connection::serve(listener, router::router(desk), shutdown).await;
 }

@@ -65,8 +65,7 @@ impl Pauses {
             Mode::Slow => self.slow,
             Mode::Late => self.late,
         };
-        let passed = tokio::time::timeout(pause, std::future::pending::<()>()).await;
-        debug_assert!(passed.is_err(), "nothing else ends it");
+        drop(tokio::time::timeout(pause, std::future::pending::<()>()).await);
     }
 }
 
