@@ -40,9 +40,11 @@ pub(crate) async fn serve(
     };
     match (configure::origin(&serve.configuration), receivers_at) {
         (Origin::BuiltIn, Some(receivers)) => {
-            endpoint::stand_in(&*parts.store, receivers, rng).await?
+            endpoint::stand_in(&*parts.store, receivers, rng).await?;
         }
-        (Origin::BuiltIn, None) | (Origin::File, _) => endpoint::no_stand_in(&*parts.store).await?,
+        (Origin::BuiltIn, None) | (Origin::File, _) => {
+            endpoint::no_stand_in(&*parts.store).await?;
+        }
     }
     let status = Arc::new(Status::new(Setup {
         configuration: Arc::clone(&parts.configuration),
