@@ -10,6 +10,7 @@ use serde_json::Value;
 use switchboard_web::client;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 use url::Url;
@@ -291,7 +292,13 @@ impl Switchboard {
     }
 
     /// Asks it to end by SIGTERM and waits for that.
-    pub async fn stop(mut self) -> (ExitStatus, TempDir) {
+    pub async fn stop(self) -> (ExitStatus, TempDir) {
+        self.terminate().await;
+        self.ended().await
+    }
+
+    /// Asks it to end by SIGTERM.
+    pub async fn terminate(&self) {
         let pid = self.id().to_string();
         let sent = Command::new("kill")
             .args(["-TERM", &pid])
@@ -299,6 +306,28 @@ impl Switchboard {
             .await
             .expect("kill");
         assert!(sent.success(), "the signal was sent");
+    }
+
+    /// Waits until it takes no connections any more.
+    pub async fn wait_closed(&self) {
+        let host = self.url.host_str().expect("a host");
+        let port = self.url.port_or_known_default().expect("a port");
+        wait::until("it takes no connections", async || {
+            TcpStream::connect((host, port))
+                .await
+                .is_err()
+                .then_some(())
+        })
+        .await;
+    }
+
+    /// Whether it runs.
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("its state").is_none()
+    }
+
+    /// Waits for its end.
+    pub async fn ended(mut self) -> (ExitStatus, TempDir) {
         let ended = timeout(Duration::from_secs(30), self.child.wait())
             .await
             .expect("it ends")

@@ -32,6 +32,13 @@ impl Cargo {
         }
     }
 
+    /// The same with one more variable in its environment.
+    pub(crate) fn set(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self.line = format!("{name}={value:?} {}", self.line);
+        self
+    }
+
     /// Runs it; what it writes goes to the developer.
     pub(crate) fn run(mut self) -> Result<(), Failure> {
         println!("$ {}", self.line);

@@ -40,6 +40,12 @@ pub(crate) fn init(folder: &Path, program: &str, rng: &mut dyn Rng) -> Result<()
         }
         written => written.map_err(|error| made(&own, error))?,
     }
+    // A secret must not get into a repository by a careless `git add`.
+    let ignored = secrets.join(".gitignore");
+    match write(&ignored, "*\n", 0o644) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        written => written.map_err(|error| made(&ignored, error))?,
+    }
     write(&file, CONFIGURATION, 0o644).map_err(|error| made(&file, error))?;
     say(&format!(
         "written: {} and {}",

@@ -44,7 +44,7 @@ pub struct Performed {
 }
 
 /// Where an attempt goes and by what rules.
-struct Target<'a> {
+struct Way<'a> {
     address: &'a Address,
     headers: Option<&'a HeaderMap>,
     keys: Vec<Key>,
@@ -84,14 +84,14 @@ impl<T: Transport> Performer<T> {
     ) -> Result<Performed, DeathReason> {
         let started = self.clock.now();
         let ticks = self.clock.ticks();
-        let target = target(&self.configuration, attempt, settings, started)?;
-        let outcome = match request(attempt, &target, started) {
+        let way = way(&self.configuration, attempt, settings, started)?;
+        let outcome = match request(attempt, &way, started) {
             Some(request) => self.transport.post(request).await,
             None => Outcome::Unanswered(Unanswered::Unbuildable),
         };
         let took = self.clock.ticks().saturating_sub(ticks);
         let record = AttemptRecord::new(attempt.number, started, took, &outcome);
-        let next = self.next(attempt, record.outcome, target.rule);
+        let next = self.next(attempt, record.outcome, way.rule);
         tracing::info!(
             delivery.id = %attempt.key.id,
             delivery.destination = %attempt.key.destination,
@@ -168,12 +168,12 @@ pub fn missing(
         .then_some(DeathReason::NoDestination)
 }
 
-fn target<'a>(
+fn way<'a>(
     configuration: &'a Configuration,
     attempt: &Attempt,
     settings: &'a Settings,
     now: Timestamp,
-) -> Result<Target<'a>, DeathReason> {
+) -> Result<Way<'a>, DeathReason> {
     if attempt.key.destination.is_your_endpoint() {
         let endpoint = settings
             .endpoint
@@ -185,7 +185,7 @@ fn target<'a>(
             .filter_map(|secret| standard_webhooks::key(secret).ok())
             .collect();
         let limits = &configuration.endpoint_limits;
-        return Ok(Target {
+        return Ok(Way {
             address: &endpoint.address,
             headers: None,
             keys,
@@ -196,7 +196,7 @@ fn target<'a>(
     let destination = configuration
         .destination(&attempt.key.destination)
         .ok_or(DeathReason::NoDestination)?;
-    Ok(Target {
+    Ok(Way {
         address: &destination.address,
         headers: Some(&destination.headers),
         keys: destination.sign.iter().cloned().collect(),
@@ -205,14 +205,14 @@ fn target<'a>(
     })
 }
 
-fn request(attempt: &Attempt, target: &Target<'_>, now: Timestamp) -> Option<Outgoing> {
-    let signed = if target.keys.is_empty() {
+fn request(attempt: &Attempt, way: &Way<'_>, now: Timestamp) -> Option<Outgoing> {
+    let signed = if way.keys.is_empty() {
         Signed::No
     } else {
         Signed::Yes
     };
     let none = HeaderMap::new();
-    let mut headers = forward::outgoing(attempt, target.headers.unwrap_or(&none), signed);
+    let mut headers = forward::outgoing(attempt, way.headers.unwrap_or(&none), signed);
     if signed == Signed::Yes {
         let draft = Draft {
             id: attempt.key.id.as_str(),
@@ -220,7 +220,7 @@ fn request(attempt: &Attempt, target: &Target<'_>, now: Timestamp) -> Option<Out
             now,
             body: &attempt.event.body,
         };
-        for (name, value) in standard_webhooks::sign_with_all(&target.keys, &draft) {
+        for (name, value) in standard_webhooks::sign_with_all(&way.keys, &draft) {
             headers.insert(
                 HeaderName::from_static(name),
                 HeaderValue::from_str(&value).ok()?,
@@ -228,10 +228,10 @@ fn request(attempt: &Attempt, target: &Target<'_>, now: Timestamp) -> Option<Out
         }
     }
     Some(Outgoing {
-        address: target.address.clone(),
+        address: way.address.clone(),
         destination: attempt.key.destination.clone(),
         headers,
         body: attempt.event.body.clone(),
-        time_limit: target.time_limit,
+        time_limit: way.time_limit,
     })
 }

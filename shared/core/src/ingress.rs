@@ -1,6 +1,7 @@
 //! Receiving: from a request at a source's address to a stored event with its plan, or the reason why not.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -13,7 +14,7 @@ use crate::event::Event;
 use crate::forward::KeptHeaders;
 use crate::identity::{DeliveryId, EventId, Run};
 use crate::names::{ActionName, DestinationName};
-use crate::ports::{Accepted, Backend, Note, Queued, SameBody};
+use crate::ports::{Accepted, Answer, Backend, Note, Queued, SameBody};
 use crate::refusal::{Cause, DetailBudget, NearMiss, Reason, Refusal};
 use crate::retry::jittered;
 use crate::route::{Plan, Planned};
@@ -39,7 +40,9 @@ pub struct Ingress<B> {
     backend: Arc<B>,
     clock: Arc<dyn Clock>,
     rng: Mutex<Box<dyn Rng + Send>>,
-    details: Mutex<DetailBudget>,
+    // One for each list, so that a flood of one kind does not hide the other.
+    refused: Mutex<DetailBudget>,
+    declined: Mutex<DetailBudget>,
 }
 
 impl<B: Backend> Ingress<B> {
@@ -50,13 +53,14 @@ impl<B: Backend> Ingress<B> {
         clock: Arc<dyn Clock>,
         rng: Box<dyn Rng + Send>,
     ) -> Self {
-        let details = Mutex::new(DetailBudget::new(clock.now()));
+        let now = clock.now();
         Self {
             configuration,
             backend,
             clock,
             rng: Mutex::new(rng),
-            details,
+            refused: Mutex::new(DetailBudget::new(now)),
+            declined: Mutex::new(DetailBudget::new(now)),
         }
     }
 
@@ -82,12 +86,9 @@ impl<B: Backend> Ingress<B> {
         let identity = match (source.scheme.identify)(headers, &body) {
             Ok(identity) => identity,
             Err(unreadable) => {
+                let cause = Cause::Unreadable(unreadable);
                 return self
-                    .decline(
-                        Some(source),
-                        source.name.as_str(),
-                        Cause::Unreadable(unreadable),
-                    )
+                    .decline(Some(source), source.name.as_str(), cause)
                     .await;
             }
         };
@@ -100,15 +101,7 @@ impl<B: Backend> Ingress<B> {
             headers: KeptHeaders::of(headers),
             body,
         };
-        let accepted = match self.plan(&event).await {
-            Ok(plan) => self
-                .backend
-                .accept(&event, &plan, self.configuration.keep())
-                .await
-                .map(|accepted| (accepted, plan.len())),
-            Err(error) => Err(error),
-        };
-        let (accepted, planned) = match accepted {
+        let (accepted, planned) = match self.accept(&event).await {
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::error!(event.source = %source.name, event.id = %event.id, error = %error.line(), "event not stored");
@@ -117,22 +110,11 @@ impl<B: Backend> Ingress<B> {
                     .await;
             }
         };
-        let answer = match accepted {
-            Accepted::New => "accepted",
-            Accepted::Repeat(SameBody::Yes) => "repeat",
-            Accepted::Repeat(SameBody::No) => "repeat with another body",
-        };
-        let took = self.clock.ticks().saturating_sub(ticks);
-        tracing::info!(
-            event.id = %event.id,
-            event.source = %source.name,
-            event.kind = event.kind.as_str(),
-            event.sender_id = event.sender_id.as_str(),
-            event.body_bytes = event.body.len(),
-            answer,
-            deliveries = planned,
-            duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            "received"
+        log(
+            &event,
+            accepted,
+            planned,
+            self.clock.ticks().saturating_sub(ticks),
         );
         match accepted {
             Accepted::New => Reply::Accepted(event.id),
@@ -140,10 +122,18 @@ impl<B: Backend> Ingress<B> {
         }
     }
 
+    /// Stores the event with its plan; what became of it, and how many deliveries were planned.
+    async fn accept(&self, event: &Event) -> Answer<(Accepted, usize)> {
+        let plan = self.plan(event).await?;
+        let keep = self.configuration.keep();
+        let accepted = self.backend.accept(event, &plan, keep).await?;
+        Ok((accepted, plan.len()))
+    }
+
     /// Counts and lists a request that cannot be accepted, and gives its reply. `path` is what it was posted to.
     pub async fn decline(&self, source: Option<&Source>, path: &str, cause: Cause) -> Reply {
         let now = self.clock.now();
-        let listed = self.take_detail(now).then(|| {
+        let listed = take(&self.declined, now).then(|| {
             let path: String = path.chars().take(60).collect();
             Piece::clean(path.as_bytes()).as_str().to_owned()
         });
@@ -169,7 +159,7 @@ impl<B: Backend> Ingress<B> {
         checked: Checked,
         now: Timestamp,
     ) -> Reply {
-        let listed = self.take_detail(now).then(|| {
+        let listed = take(&self.refused, now).then(|| {
             explain(
                 source,
                 &self.configuration.sources,
@@ -180,7 +170,7 @@ impl<B: Backend> Ingress<B> {
             )
         });
         if let Some(refusal) = &listed {
-            tracing::warn!(source = %source.name, reason = %refusal.reason, near_miss = refusal.near_miss, body_bytes = body.len(), "refused");
+            tracing::warn!(event.source = %source.name, event.body_bytes = body.len(), reason = %refusal.reason, near_miss = refusal.near_miss, "refused");
         }
         self.note(
             now,
@@ -199,15 +189,8 @@ impl<B: Backend> Ingress<B> {
         }
     }
 
-    fn take_detail(&self, now: Timestamp) -> bool {
-        self.details
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take(now)
-    }
-
     /// Run 0 of an event: its routes' deliveries, and a copy while your endpoint is set.
-    async fn plan(&self, event: &Event) -> crate::ports::Answer<Vec<Queued>> {
+    async fn plan(&self, event: &Event) -> Answer<Vec<Queued>> {
         let mut plan = Plan::of(&self.configuration.routes, &event.source, &event.kind);
         if self.backend.settings().await?.endpoint.is_some() {
             plan.add(Planned {
@@ -244,6 +227,33 @@ impl<B: Backend> Ingress<B> {
         };
         Queued { key, due }
     }
+}
+
+fn take(budget: &Mutex<DetailBudget>, now: Timestamp) -> bool {
+    budget
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take(now)
+}
+
+/// The one line of an accepted request.
+fn log(event: &Event, accepted: Accepted, planned: usize, took: Duration) {
+    let answer = match accepted {
+        Accepted::New => "accepted",
+        Accepted::Repeat(SameBody::Yes) => "repeat",
+        Accepted::Repeat(SameBody::No) => "repeat with another body",
+    };
+    tracing::info!(
+        event.id = %event.id,
+        event.source = %event.source,
+        event.kind = event.kind.as_str(),
+        event.sender_id = event.sender_id.as_str(),
+        event.body_bytes = event.body.len(),
+        answer,
+        deliveries = planned,
+        duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "received"
+    );
 }
 
 /// All that an operator is told of a refusal: the same on the page and from `switchboard verify`.

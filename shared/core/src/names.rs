@@ -8,9 +8,9 @@ use serde::{Serialize, Serializer};
 /// The destination that stands for the user's own address; no configuration may declare it.
 pub const YOUR_ENDPOINT: &str = "your-endpoint";
 /// The action of every copy that goes to your endpoint.
-pub const COPY: &str = "copy";
+const COPY: &str = "copy";
 /// The action of a route that names none.
-pub const DELIVER: &str = "deliver";
+const DELIVER: &str = "deliver";
 
 /// Longest kind that is accepted, in bytes.
 pub const LONGEST_KIND: usize = 255;

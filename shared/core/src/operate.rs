@@ -245,20 +245,25 @@ impl<B: Ledger + SettingsStore> Operator<B> {
     }
 }
 
-/// Calls `step(done so far, limit)` until nothing is left, nothing moves, or the budget is used.
+/// Calls `step(done so far, limit)` until what was there at the first step has moved, nothing moves, or the budget is
+/// used. What comes to the selection meanwhile, such as what died again at once, is not moved a second time.
 async fn in_steps<F>(step: impl Fn(u32, u32) -> F) -> Result<Moved, OperateError>
 where
     F: Future<Output = Answer<Moved>>,
 {
     let mut total = Moved::default();
-    while total.done < BUDGET {
-        let limit = STEP.min(BUDGET.saturating_sub(total.done));
+    let mut goal = BUDGET;
+    while total.done < goal {
+        let limit = STEP.min(goal.saturating_sub(total.done));
         let moved = step(total.done, limit)
             .await
             .map_err(|cause| OperateError::Interrupted {
                 done: total.done,
                 cause,
             })?;
+        if total.done == 0 {
+            goal = goal.min(moved.done.saturating_add(moved.left));
+        }
         total = Moved {
             done: total.done.saturating_add(moved.done),
             left: moved.left,
@@ -268,4 +273,31 @@ where
         }
     }
     Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    #[test]
+    fn what_dies_again_at_once_is_not_moved_a_second_time() {
+        let step = |_, limit| {
+            std::future::ready(Ok(Moved {
+                done: limit,
+                left: 700,
+            }))
+        };
+        let moving = pin!(in_steps(step));
+        let Poll::Ready(moved) = moving.poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("every step is ready");
+        };
+        assert_eq!(
+            moved.expect("moved").done,
+            STEP + 700,
+            "those that were there at first"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! The ports: what a backend must be able to do. Each has one conformance suite in the testkit that every backend
-//! passes. All of a backend's writes may be made twice with the same arguments.
+//! passes. All of a backend's writes may be made twice with the same arguments and come to the same, but for one:
+//! [`Journal::note`] counts each call.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use crate::attempt::Attempt;
 use crate::delivery::{AttemptRecord, DeathReason, DeliveryKey, Next, Outcome};
 use crate::endpoint::{Change, Settings};
 use crate::event::Event;
+use crate::failure;
 use crate::identity::{DeliveryId, EventId, Run};
 use crate::names::{DestinationName, SourceName};
 use crate::refusal::{Cause, Refusal};
@@ -20,7 +22,8 @@ use crate::views::{
     DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
 };
 
-/// A backend failed. The caller may not claim the step; calling it again with the same arguments completes it.
+/// A backend failed. The caller may not claim the step; calling it again with the same arguments completes it, but for
+/// [`Journal::note`].
 #[derive(Debug, thiserror::Error)]
 #[error("{doing}")]
 pub struct BackendError {
@@ -43,14 +46,7 @@ impl BackendError {
 
     /// The failure and what caused it, in one line.
     pub fn line(&self) -> String {
-        let mut line = self.doing.to_owned();
-        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&*self.cause);
-        while let Some(error) = cause {
-            line.push_str(": ");
-            line.push_str(&error.to_string());
-            cause = error.source();
-        }
-        line
+        failure::line(self)
     }
 }
 
@@ -143,13 +139,19 @@ impl Spread {
     }
 }
 
-/// How many deliveries a step moved, and how many of the selection are left.
+/// How many deliveries (of an expiry: events) a step moved, and how many of the selection are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Moved {
     /// Moved by this call.
     pub done: u32,
-    /// Still to be moved by further calls.
+    /// Still to be moved by further calls: exact up to [`Moved::COUNTED`], beyond it at least that many. Of an expiry:
+    /// above nothing while more may go.
     pub left: u32,
+}
+
+impl Moved {
+    /// How many that are left are counted exactly: a count costs as much as what it counts.
+    pub const COUNTED: u32 = 20_000;
 }
 
 /// Events, their deliveries, and every step that moves them. Each step is whole: what must happen together does.
@@ -213,11 +215,12 @@ pub trait Ledger: Send + Sync + 'static {
         plan: &[Queued],
     ) -> impl Future<Output = Answer<bool>> + Send;
 
-    /// Finds what a crash left half-way and queues it: held deliveries of destinations that are not held now.
-    fn recover(&self, now: Timestamp, limit: u32) -> impl Future<Output = Answer<Moved>> + Send;
+    /// Finds what a crash left half-way and queues it, at most `limit`: held deliveries of destinations that are not
+    /// held now. All of a step share one `spread`, whatever their destinations.
+    fn recover(&self, spread: Spread, limit: u32) -> impl Future<Output = Answer<Moved>> + Send;
 
-    /// Removes events past their life that no open delivery (waiting or held) needs, at most `limit`. `left` is above
-    /// nothing while further calls may remove more.
+    /// Removes events past their life that no open delivery (waiting or held) needs, at most `limit`. `left` is not
+    /// counted: it is above nothing while further calls may remove more.
     fn expire(&self, now: Timestamp, limit: u32) -> impl Future<Output = Answer<Moved>> + Send;
 }
 
@@ -270,7 +273,8 @@ pub enum Note {
 
 /// Counts and lists what was not accepted. Counts are exact; lists are bounded.
 pub trait Journal: Send + Sync + 'static {
-    /// Counts a note and lists it if it is written out. On `Err` the count is kept in memory and added later.
+    /// Counts a note and lists it if it is written out. The same note twice counts twice, since two requests may be
+    /// alike: nobody calls it again after an `Err`, upon which the count is kept in memory and added later.
     fn note(&self, at: Timestamp, note: Note) -> impl Future<Output = Answer<()>> + Send;
 }
 

@@ -195,7 +195,8 @@ impl Refusal {
     }
 }
 
-/// How many refusals and declined requests are written out in full; all are counted, whatever this allows.
+/// How many entries of a list, refusals or declined requests, are written out in full; all are counted, whatever this
+/// allows.
 #[derive(Debug)]
 pub struct DetailBudget {
     left: u32,

@@ -83,11 +83,6 @@ impl Plan {
     pub fn deliveries(&self) -> &[Planned] {
         &self.0
     }
-
-    /// Whether nobody gets the event.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 #[cfg(test)]

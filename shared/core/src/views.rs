@@ -95,7 +95,8 @@ pub struct Overview {
 /// Which part of a list is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageAsk {
-    /// Where the page before ended; `None` for the first.
+    /// Where the page before ended; `None` for the first. Behind a cursor that cannot be read there is nothing: a
+    /// client that walks a list with a broken one comes to an end.
     pub after: Option<Cursor>,
     /// Most items of a page.
     pub limit: u32,

@@ -66,7 +66,11 @@ pub(crate) fn accept(
     drop(statement);
     let seq = step.last_insert_rowid();
     step.totals.source(STORED, &event.source, 1);
-    if plan.is_empty() {
+    // A copy to your endpoint is no route's doing.
+    if plan
+        .iter()
+        .all(|queued| queued.key.destination.is_your_endpoint())
+    {
         step.totals.source(UNROUTED, &event.source, 1);
     }
     queue(step, seq, plan, event.received_at)?;

@@ -1,6 +1,8 @@
-//! Copying the store to a file while a switchboard may be serving from it.
+//! Copying the store to a file while a switchboard may be serving from it. The file gets its name when it is whole and
+//! on disk; until then it is called `FILE.part`.
 
-use std::fs::{File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -13,9 +15,9 @@ pub enum BackupError {
     /// No store there.
     #[error("there is no store in {}", .0.display())]
     NoStore(PathBuf),
-    /// The target exists or cannot be written.
+    /// The file exists or cannot be written.
     #[error("the file {} cannot be made: {cause}", file.display())]
-    Target {
+    File {
         /// Which.
         file: PathBuf,
         /// The system's own words.
@@ -26,40 +28,137 @@ pub enum BackupError {
     Sqlite(#[from] rusqlite::Error),
 }
 
-/// Copies the store in `folder` to a new file, whole as of one moment and on disk when this returns. The copy holds
+/// Copies the store in `folder` to a new `file`, whole as of one moment and on disk when this returns. The copy holds
 /// your endpoint's secret and every body: it is made readable for its owner only.
-pub fn backup(folder: &Path, target: &Path) -> Result<(), BackupError> {
+pub fn backup(folder: &Path, file: &Path) -> Result<(), BackupError> {
     let database = folder.join(open::FILE);
     if !database.exists() {
         return Err(BackupError::NoStore(folder.to_owned()));
     }
-    let fault = |cause| BackupError::Target {
-        file: target.to_owned(),
+    let fault = |cause| BackupError::File {
+        file: file.to_owned(),
         cause,
     };
-    let file = OpenOptions::new()
+    // Known before a long copy; the link below makes sure of it.
+    if file.symlink_metadata().is_ok() {
+        return Err(fault(io::Error::from(io::ErrorKind::AlreadyExists)));
+    }
+    let mut name = OsString::from(file);
+    name.push(".part");
+    let path = PathBuf::from(name);
+    let part = start(&path).map_err(fault)?;
+    let made = copy(&database, &path).and_then(|()| name_it(&part, &path, file).map_err(fault));
+    drop(fs::remove_file(&path));
+    made?;
+    sync_folder(file).map_err(fault)
+}
+
+/// Makes an empty part, private and locked while it is written. One that a backup left when it died is removed.
+fn start(path: &Path) -> io::Result<File> {
+    match File::open(path) {
+        Ok(old) => match old.try_lock() {
+            Ok(()) => fs::remove_file(path)?,
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::other("another backup is making it"));
+            }
+            Err(TryLockError::Error(cause)) => return Err(cause),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let part = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
-        .open(target)
-        .map_err(fault)?;
-    let copied = copy(&database, target, &file);
-    if copied.is_err() {
-        drop(std::fs::remove_file(target));
-    }
-    copied
+        .open(path)?;
+    part.try_lock()?;
+    Ok(part)
 }
 
-fn copy(database: &Path, target: &Path, file: &File) -> Result<(), BackupError> {
-    let fault = |cause| BackupError::Target {
-        file: target.to_owned(),
-        cause,
-    };
-    let name = target
-        .to_str()
-        .ok_or_else(|| fault(io::Error::from(io::ErrorKind::InvalidFilename)))?;
+fn copy(database: &Path, path: &Path) -> Result<(), BackupError> {
+    let name = path.to_str().ok_or_else(|| BackupError::File {
+        file: path.to_owned(),
+        cause: io::Error::from(io::ErrorKind::InvalidFilename),
+    })?;
     let connection = open::reading(database)?;
     connection.pragma_update(None, "query_only", false)?;
     connection.execute("VACUUM INTO ?1", [name])?;
-    file.sync_all().map_err(fault)
+    Ok(())
+}
+
+/// Gives a part that is whole and on disk its name. A link, unlike a renaming, takes the place of no file.
+fn name_it(part: &File, path: &Path, file: &Path) -> io::Result<()> {
+    part.sync_all()?;
+    fs::hard_link(path, file)
+}
+
+/// Puts the names in a file's folder on disk.
+fn sync_folder(file: &Path) -> io::Result<()> {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_part_that_a_death_left_is_removed_and_only_the_copy_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        let store = Store::open(&data).expect("a store");
+        fs::write(folder.path().join("copy.part"), "half a copy").expect("a part");
+        backup(&data, &folder.path().join("copy")).expect("a copy");
+        assert_eq!(names(folder.path()), ["copy", "data"]);
+        drop(store);
+        fs::copy(folder.path().join("copy"), data.join(open::FILE)).expect("restored");
+        Store::open(&data).expect("the copy is a store");
+    }
+
+    #[test]
+    fn a_copy_that_fails_leaves_no_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        fs::create_dir(&data).expect("a folder");
+        fs::write(data.join(open::FILE), "this is no store".repeat(100)).expect("a file");
+        let error = backup(&data, &folder.path().join("copy")).expect_err("no store");
+        assert!(matches!(error, BackupError::Sqlite(_)), "{error}");
+        assert_eq!(names(folder.path()), ["data"]);
+    }
+
+    #[test]
+    fn a_part_that_another_backup_is_writing_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        let _store = Store::open(&data).expect("a store");
+        let path = folder.path().join("copy.part");
+        let _part = start(&path).expect("a part");
+        let error = backup(&data, &folder.path().join("copy")).expect_err("under way");
+        assert!(error.to_string().contains("another backup"), "{error}");
+        assert_eq!(names(folder.path()), ["copy.part", "data"]);
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_not_replaced_however_late_it_came() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, file) = (folder.path().join("copy.part"), folder.path().join("copy"));
+        let part = start(&path).expect("a part");
+        fs::write(&file, "mine").expect("a file");
+        let error = name_it(&part, &path, &file).expect_err("it is there");
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&file).expect("text"), "mine");
+    }
 }

@@ -20,6 +20,8 @@ pub(crate) fn expire(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<
         )?
         .query_map((now.millis(), limit), |row| row.get(0))?
         .collect::<Result<_, _>>()?;
+    // Only whether there may be more: the one writer counts no backlog.
+    let full = u32::try_from(seqs.len()).is_ok_and(|looked_at| looked_at == limit);
     let mut done = 0;
     for seq in seqs {
         if has_open(step, seq)? {
@@ -31,10 +33,10 @@ pub(crate) fn expire(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<
             done += 1;
         }
     }
-    let left = step
-        .prepare_cached("SELECT count(*) FROM event WHERE expiry_looks_at <= ?1")?
-        .query_row([now.millis()], |row| row.get(0))?;
-    Ok(Moved { done, left })
+    Ok(Moved {
+        done,
+        left: u32::from(full),
+    })
 }
 
 /// Whether an attempt of this event is still to come: a delivery waits or is held.
@@ -69,4 +71,33 @@ pub(crate) fn keep_longer(step: &Step<'_>, delivery: &str, keep: Keep) -> Result
     )?
     .execute((delivery, more))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::ports::Ledger;
+
+    use super::*;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn more_may_be_left_while_a_step_is_full() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        store
+            .step("filling", |step| {
+                Ok(step.execute_batch(
+                    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 25)
+                     INSERT INTO event (id, source, sender_id, kind, received_at, expires_at, expiry_looks_at, headers, body, body_digest)
+                     SELECT printf('e%d', i), 'shop', i, '', 0, 0, 0, x'', x'', x'' FROM n;",
+                )?)
+            })
+            .await
+            .expect("filled");
+        for expected in [(10, 1), (10, 1), (5, 0), (0, 0)] {
+            let moved = store.expire(Timestamp::from_millis(1), 10).await;
+            let moved = moved.expect("expired");
+            assert_eq!((moved.done, moved.left), expected);
+        }
+    }
 }

@@ -21,6 +21,11 @@ pub(crate) struct Unwritten(BTreeMap<Counted, i64>);
 type Counted = (Option<SourceName>, Option<(u16, String)>);
 
 impl Unwritten {
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Keeps the count of a note for later.
     pub(crate) fn add(&mut self, note: &Note) {
         let key = match note {
@@ -102,4 +107,52 @@ fn list_declined(
     step.prepare_cached("DELETE FROM declined WHERE seq <= ?1")?
         .execute([step.last_insert_rowid().saturating_sub(LISTED)])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::ports::{Journal, Views};
+    use switchboard_core::refusal::Refusal;
+
+    use super::*;
+    use crate::store::Store;
+
+    /// A refusal that needs pages of its own.
+    fn long() -> Note {
+        let listed = Refusal {
+            reason: "x".repeat(100_000),
+            secrets_tried: 1,
+            clock_distance_s: None,
+            body_length: 0,
+            content_type: switchboard_core::delivery::Piece::default(),
+            near_miss: None,
+        };
+        let source = SourceName::parse("shop").expect("a name");
+        Note::Refused {
+            source,
+            listed: Some(listed),
+        }
+    }
+
+    async fn most_pages(store: &Store, pages: u32) {
+        let set = store.step("setting a limit", move |step| {
+            Ok(step.pragma_update(None, "max_page_count", pages)?)
+        });
+        set.await.expect("set");
+    }
+
+    #[tokio::test]
+    async fn what_a_full_store_could_not_count_is_counted_when_there_is_room_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        most_pages(&store, 1).await;
+        let now = Timestamp::from_seconds(1_800_000_000);
+        for _ in 0..3 {
+            assert!(store.note(now, long()).await.is_err(), "the store is full");
+        }
+        most_pages(&store, 1_000_000).await;
+        store.ready().await.expect("there is room again");
+        let totals = store.overview().await.expect("totals").totals;
+        assert_eq!(totals.refused, 3);
+    }
 }

@@ -1,7 +1,7 @@
 //! Lanes: one for each destination, attempting what is due of it. A slow destination fills only its own lane. What is
 //! under way is known in memory only, so a restart finds it due again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,22 +11,23 @@ use switchboard_core::attempt::{Attempt, Performed, Performer};
 use switchboard_core::configuration::Configuration;
 use switchboard_core::identity::DeliveryId;
 use switchboard_core::names::DestinationName;
-use switchboard_core::ports::{Answer, Ledger, SettingsStore, Transport};
+use switchboard_core::ports::{Answer, Ledger, SettingsStore, Transport, Views};
 use switchboard_core::time::{Clock, Timestamp};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::rows;
 use crate::store::Store;
-use crate::writer::Failure;
+use crate::{recovery, rows};
 
 /// Longest time a lane sleeps: a wall clock that was set back cannot strand it.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+/// Most bytes of bodies that one lane holds in memory; a single longer body goes alone.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Pause after the store failed.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
+pub(crate) const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// Most deliveries moved by one step, so that steps of others get their turn.
-const STEP: u32 = 500;
+pub(crate) const STEP: u32 = 500;
 
 /// Delivers everything that the store says is due.
 pub struct Lanes<T> {
@@ -68,49 +69,36 @@ impl<T: Transport> Lanes<T> {
             wakes.bell(&destination.name);
         }
         wakes.bell(&DestinationName::your_endpoint());
-        self.work.recover(&mut stop).await;
+        recovery::recover(&self.work.store, &*self.work.clock, &mut stop).await;
         let mut lanes = JoinSet::new();
         let mut started: BTreeSet<DestinationName> = BTreeSet::new();
         while !*stop.borrow() {
             for destination in wakes.destinations() {
                 if started.insert(destination.clone()) {
-                    let lane = Lane::new(Arc::clone(&self.work), destination);
-                    lanes.spawn(lane.run(stop.clone()));
+                    lanes.spawn(lane(Arc::clone(&self.work), destination, stop.clone()));
                 }
             }
             tokio::select! {
                 () = wakes.more.notified() => {}
+                Some(Ok(ended)) = lanes.join_next() => {
+                    started.remove(&ended);
+                }
+                // A release that was cut between its steps is finished while everything runs, too.
+                () = pause(LONGEST_SLEEP) => {
+                    recovery::recover(&self.work.store, &*self.work.clock, &mut stop).await;
+                }
                 _ = stop.changed() => {}
             }
         }
         while lanes.join_next().await.is_some() {}
+        // A last write takes with it what could only be counted in memory.
+        if let Err(error) = self.work.store.ready().await {
+            tracing::error!(error = %error.line(), "the store cannot be written at the end");
+        }
     }
 }
 
 impl<T: Transport> Work<T> {
-    /// Queues what a crash left half-way, and finds destinations that only old deliveries name.
-    async fn recover(&self, stop: &mut watch::Receiver<bool>) {
-        while !*stop.borrow() {
-            let recovered = self.store.recover(self.clock.now(), STEP).await;
-            let open = self
-                .store
-                .read("finding open deliveries", open_destinations)
-                .await;
-            match (recovered, open) {
-                (Ok(moved), Ok(open)) => {
-                    self.store.wakes.wake(open);
-                    if moved.left == 0 {
-                        return;
-                    }
-                }
-                (Err(error), _) | (_, Err(error)) => {
-                    tracing::error!(error = %error.line(), "recovery failed; trying again");
-                    drop(timeout(AFTER_FAILURE, stop.changed()).await);
-                }
-            }
-        }
-    }
-
     /// Makes one attempt and keeps what it came to. A record that fails is made again until it holds: the attempt was
     /// made, and making it again instead would be a seventh.
     async fn attempt(&self, attempt: Attempt, mut stop: watch::Receiver<bool>) {
@@ -140,21 +128,44 @@ impl<T: Transport> Work<T> {
     }
 }
 
-/// The destinations that have waiting or held deliveries.
-fn open_destinations(connection: &rusqlite::Connection) -> Result<Vec<DestinationName>, Failure> {
-    let sql = "SELECT DISTINCT destination FROM delivery WHERE state = 0 UNION SELECT DISTINCT destination FROM delivery WHERE state = 1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let names: Vec<String> = statement
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    names.iter().map(|name| rows::destination(name)).collect()
+/// Runs a destination's lane until the stop, or until our own code breaks off: then its name comes back after a pause,
+/// for the lane to be started again. What was under way is due again, as after a crash.
+async fn lane<T: Transport>(
+    work: Arc<Work<T>>,
+    destination: DestinationName,
+    mut stop: watch::Receiver<bool>,
+) -> DestinationName {
+    let run = async { Lane::new(work, destination.clone()).run(stop.clone()).await };
+    if AssertUnwindSafe(run).catch_unwind().await.is_err() {
+        tracing::error!(destination = %destination, "a lane broke off; starting it again");
+        drop(timeout(AFTER_FAILURE, stop.changed()).await);
+    }
+    destination
 }
 
-/// What a lane found to do.
+/// What a lane found to do now, and what comes then.
 struct Due {
     attempts: Vec<Attempt>,
-    /// When there is more to do than what is under way.
-    next: Option<Timestamp>,
+    then: Then,
+}
+
+/// When there is more to do.
+enum Then {
+    /// Nothing is known of.
+    Nothing,
+    /// Not before this moment.
+    At(Timestamp),
+    /// When an attempt under way has ended: every place is taken, or there is no room for another body.
+    OneEnds,
+}
+
+impl Then {
+    fn sleep(&self, now: Timestamp) -> Duration {
+        match self {
+            Self::Nothing | Self::OneEnds => LONGEST_SLEEP,
+            Self::At(due) => due.since(now),
+        }
+    }
 }
 
 /// One destination's lane.
@@ -162,7 +173,8 @@ struct Lane<T> {
     work: Arc<Work<T>>,
     destination: DestinationName,
     bell: Arc<Notify>,
-    under_way: BTreeSet<DeliveryId>,
+    /// The deliveries under way, with the length of their bodies.
+    under_way: BTreeMap<DeliveryId, usize>,
     attempts: JoinSet<DeliveryId>,
 }
 
@@ -173,7 +185,7 @@ impl<T: Transport> Lane<T> {
             work,
             destination,
             bell,
-            under_way: BTreeSet::new(),
+            under_way: BTreeMap::new(),
             attempts: JoinSet::new(),
         }
     }
@@ -239,8 +251,7 @@ impl<T: Transport> Lane<T> {
             if moved.left > 0 {
                 return Ok(Duration::ZERO);
             }
-            let next = self.due(now, 0).await?.next;
-            return Ok(next.map_or(LONGEST_SLEEP, |next| next.since(now)));
+            return Ok(self.due(now, 0).await?.then.sleep(now));
         }
         let places = self
             .work
@@ -252,45 +263,47 @@ impl<T: Transport> Lane<T> {
             return Ok(LONGEST_SLEEP);
         }
         let due = self.due(now, free).await?;
-        let full = due.attempts.len() == free;
         for attempt in due.attempts {
             let (work, id, stop) = (Arc::clone(&self.work), attempt.key.id.clone(), stop.clone());
-            self.under_way.insert(id.clone());
+            self.under_way.insert(id.clone(), attempt.event.body.len());
             self.attempts.spawn(async move {
                 work.attempt(attempt, stop).await;
                 id
             });
         }
-        // With every place taken the next turn comes when one is free.
-        Ok(if full {
-            LONGEST_SLEEP
-        } else {
-            due.next.map_or(LONGEST_SLEEP, |next| next.since(now))
-        })
+        Ok(due.then.sleep(now))
     }
 
-    /// At most `free` attempts that are due and not under way, and when the next one is.
+    /// At most `free` attempts that are due and not under way, as far as there is room for their bodies.
     async fn due(&self, now: Timestamp, free: usize) -> Answer<Due> {
         let destination = self.destination.clone();
         let under_way = self.under_way.clone();
         self.work
             .store
-            .read("finding what is due", move |connection| {
-                let sql = "SELECT id, due FROM delivery WHERE destination = ?1 AND state = 0 ORDER BY due LIMIT ?2";
+            .read_for_lanes("finding what is due", move |connection| {
+                let sql = "SELECT d.id, d.due, length(e.body) FROM delivery d JOIN event e ON e.seq = d.event
+                           WHERE d.destination = ?1 AND d.state = 0 ORDER BY d.due LIMIT ?2";
+                let mut held: usize = under_way.values().sum();
                 let most = free.saturating_add(under_way.len()).saturating_add(1);
                 let mut statement = connection.prepare_cached(sql)?;
                 let mut found = statement.query((destination.as_str(), i64::try_from(most).unwrap_or(i64::MAX)))?;
-                let mut due = Due { attempts: Vec::new(), next: None };
+                let mut due = Due { attempts: Vec::new(), then: Then::Nothing };
                 while let Some(row) = found.next()? {
-                    let (id, at): (String, i64) = (row.get(0)?, row.get(1)?);
+                    let (id, at, length): (String, i64, usize) = (row.get(0)?, row.get(1)?, row.get(2)?);
                     let at = Timestamp::from_millis(at);
-                    if under_way.contains(&rows::delivery_id(&id)?) {
+                    if under_way.contains_key(&rows::delivery_id(&id)?) {
                         continue;
                     }
-                    if at > now || due.attempts.len() == free {
-                        due.next = Some(at);
+                    if at > now {
+                        due.then = Then::At(at);
                         break;
                     }
+                    let more = held.saturating_add(length);
+                    if due.attempts.len() == free || (held > 0 && more > MOST_BYTES) {
+                        due.then = Then::OneEnds;
+                        break;
+                    }
+                    held = more;
                     due.attempts.extend(rows::attempt_of(connection, &id)?);
                 }
                 Ok(due)

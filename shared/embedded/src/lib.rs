@@ -10,6 +10,7 @@ mod moves;
 mod open;
 mod readers;
 mod record;
+mod recovery;
 mod rows;
 mod schema;
 mod settings;

@@ -17,7 +17,8 @@ struct Found {
     state: State,
 }
 
-/// The deliveries that match `wanted` (a WHERE clause), in `order`, at most `limit`, and how many match in all.
+/// The deliveries that match `wanted` (a WHERE clause), in `order`, at most `limit`, and how many more there are: the one
+/// writer does not count a whole backlog in every step.
 fn find(
     step: &Step<'_>,
     wanted: &str,
@@ -39,18 +40,20 @@ fn find(
             state: rows::state(row.get(2)?)?,
         });
     }
+    let done = number(&found);
+    if done < limit {
+        return Ok((found, 0));
+    }
+    let most = Moved::COUNTED.saturating_add(done);
+    let sql = format!("SELECT count(*) FROM (SELECT 1 FROM delivery WHERE {wanted} LIMIT {most})");
     let count: u32 = step
-        .prepare_cached(&format!("SELECT count(*) FROM delivery WHERE {wanted}"))?
+        .prepare_cached(&sql)?
         .query_row(rusqlite::params_from_iter(values), |row| row.get(0))?;
-    Ok((found, count))
+    Ok((found, count.saturating_sub(done)))
 }
 
-fn moved(found: &[Found], all: u32) -> Moved {
-    let done = u32::try_from(found.len()).unwrap_or(u32::MAX);
-    Moved {
-        done,
-        left: all.saturating_sub(done),
-    }
+fn number(found: &[Found]) -> u32 {
+    u32::try_from(found.len()).unwrap_or(u32::MAX)
 }
 
 /// Makes open deliveries of a destination dead letters without an attempt.
@@ -68,7 +71,7 @@ pub(crate) fn bury(
         "destination = ?1 AND state = 0",
         "destination = ?1 AND state = 1",
     ] {
-        let (found, all) = find(
+        let (found, left) = find(
             step,
             wanted,
             "id",
@@ -88,10 +91,9 @@ pub(crate) fn bury(
             step.totals.pass(delivery.state, State::Dead, destination);
             expire::keep_longer(step, &delivery.id, keep)?;
         }
-        let here = moved(&found, all);
         done = Moved {
-            done: done.done.saturating_add(here.done),
-            left: done.left.saturating_add(here.left),
+            done: done.done.saturating_add(number(&found)),
+            left: done.left.saturating_add(left),
         };
     }
     Ok(done)
@@ -112,7 +114,7 @@ pub(crate) fn shelve(
         return Ok(Moved::default());
     }
     let values = [name(destination), Value::Integer(now.millis())];
-    let (found, all) = find(
+    let (found, left) = find(
         step,
         "destination = ?1 AND state = 0 AND due <= ?2",
         "due",
@@ -125,7 +127,10 @@ pub(crate) fn shelve(
         step.totals.pass(State::Waiting, State::Held, destination);
         expire::keep_longer(step, &delivery.id, keep)?;
     }
-    Ok(moved(&found, all))
+    Ok(Moved {
+        done: number(&found),
+        left,
+    })
 }
 
 /// Puts dead letters or held deliveries back to waiting.
@@ -135,7 +140,7 @@ pub(crate) fn requeue(
     spread: Spread,
     limit: u32,
 ) -> Result<Moved, Failure> {
-    let (found, all) = match selection {
+    let (found, left) = match selection {
         Selection::AllDead => find(step, "state = 3", "changed_at, id", &[], limit)?,
         Selection::DeadOf(destination) => find(
             step,
@@ -180,11 +185,14 @@ pub(crate) fn requeue(
             .pass(delivery.state, State::Waiting, &delivery.destination);
         step.wake.insert(delivery.destination.clone());
     }
-    Ok(moved(&found, all))
+    Ok(Moved {
+        done: number(&found),
+        left,
+    })
 }
 
 /// Releases held deliveries whose destination is not held: what a crash between the two halves of a release leaves.
-pub(crate) fn recover(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<Moved, Failure> {
+pub(crate) fn recover(step: &mut Step<'_>, spread: Spread, limit: u32) -> Result<Moved, Failure> {
     let names: Vec<String> = step
         .prepare_cached("SELECT DISTINCT destination FROM delivery WHERE state = 1 AND destination NOT IN (SELECT destination FROM held)")?
         .query_map([], |row| row.get(0))?
@@ -192,11 +200,11 @@ pub(crate) fn recover(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result
     let mut all = Moved::default();
     for text in names {
         let selection = Selection::HeldOf(rows::destination(&text)?);
-        let spread = Spread {
-            start: now,
-            per_second: RECOVERED_PER_SECOND,
+        let rest = Spread {
+            start: spread.due(all.done),
+            ..spread
         };
-        let moved = requeue(step, &selection, spread, limit.saturating_sub(all.done))?;
+        let moved = requeue(step, &selection, rest, limit.saturating_sub(all.done))?;
         all = Moved {
             done: all.done.saturating_add(moved.done),
             left: all.left.saturating_add(moved.left),
@@ -205,9 +213,39 @@ pub(crate) fn recover(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result
     Ok(all)
 }
 
-/// Starts a second when a release is finished after a crash.
-const RECOVERED_PER_SECOND: u32 = 50;
-
 fn name(destination: &DestinationName) -> Value {
     Value::Text(destination.as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::ports::Ledger;
+
+    use super::*;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn what_is_left_is_counted_up_to_a_bound() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        store
+            .step("filling", |step| {
+                Ok(step.execute_batch(
+                    "INSERT INTO event VALUES (1, 'e', 'shop', '1', NULL, '', 0, 0, 0, x'', x'', x'', 0, 0);
+                     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20120)
+                     INSERT INTO delivery (id, event, run, destination, action, state, due, changed_at)
+                     SELECT printf('d%d', i), 1, 0, 'chat', 'deliver', 3, 0, 0 FROM n;",
+                )?)
+            })
+            .await
+            .expect("filled");
+        let spread = Spread {
+            start: Timestamp::default(),
+            per_second: 50,
+        };
+        for (limit, expected) in [(100, 20_000), (50, 19_970), (19_970, 0), (1, 0)] {
+            let moved = store.requeue(&Selection::AllDead, spread, limit).await;
+            assert_eq!(moved.expect("moved").left, expected, "after {limit} more");
+        }
+    }
 }

@@ -93,16 +93,20 @@ impl Folder {
     }
 }
 
-/// The one connection that writes. A commit is on disk when it returns: `synchronous=FULL`.
+/// The one connection that writes, as yet without a change to the file: it may be another program's.
 pub(crate) fn writing(database: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open(database)?;
     connection.busy_timeout(Duration::from_secs(5))?;
+    connection.set_prepared_statement_cache_capacity(128);
+    Ok(connection)
+}
+
+/// Makes a file that is ours one with a write-ahead log. A commit is on disk when it returns: `synchronous=FULL`.
+pub(crate) fn write_ahead(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
-    connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
-    connection.set_prepared_statement_cache_capacity(128);
-    Ok(connection)
+    connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)
 }
 
 /// A connection that only reads.

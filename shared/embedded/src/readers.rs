@@ -1,7 +1,7 @@
 //! Readers: a few connections that only read, used from the runtime's blocking threads.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 use switchboard_core::ports::BackendError;
@@ -18,7 +18,7 @@ const MOST: usize = 4;
 pub(crate) struct Readers {
     database: PathBuf,
     idle: Mutex<Vec<Connection>>,
-    places: Semaphore,
+    places: Arc<Semaphore>,
 }
 
 impl Readers {
@@ -26,7 +26,7 @@ impl Readers {
         Self {
             database,
             idle: Mutex::default(),
-            places: Semaphore::new(MOST),
+            places: Arc::new(Semaphore::new(MOST)),
         }
     }
 
@@ -52,7 +52,7 @@ impl Readers {
 
 /// Runs a read on one of `readers`' connections; all of it sees one state of the store.
 pub(crate) async fn read<T, F>(
-    readers: &std::sync::Arc<Readers>,
+    readers: &Arc<Readers>,
     doing: &'static str,
     read: F,
 ) -> Result<T, BackendError>
@@ -61,13 +61,14 @@ where
     F: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
 {
     let fault = |failure| BackendError::new(doing, failure);
-    let place = readers
-        .places
-        .acquire()
+    let place = Arc::clone(&readers.places)
+        .acquire_owned()
         .await
         .map_err(|_| fault(Failure::Closed))?;
-    let shared = std::sync::Arc::clone(readers);
+    let shared = Arc::clone(readers);
     let work = move || {
+        // Held until the read ends, also when nobody waits for it any more.
+        let _place = place;
         let mut connection = shared.take()?;
         let transaction = connection.transaction()?;
         let value = read(&transaction)?;
@@ -75,9 +76,8 @@ where
         shared.give(connection);
         Ok(value)
     };
-    let value = tokio::task::spawn_blocking(work)
+    tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| fault(Failure::Closed))?;
-    drop(place);
-    value.map_err(fault)
+        .unwrap_or(Err(Failure::Closed))
+        .map_err(fault)
 }

@@ -14,30 +14,35 @@ use crate::writer::{Failure, Step};
 struct Standing {
     state: State,
     attempts: u32,
+    base: u32,
     due: Timestamp,
     reason: Option<i64>,
     log: Vec<AttemptRecord>,
 }
 
 fn standing(connection: &rusqlite::Connection, id: &str) -> Result<Option<Standing>, Failure> {
-    let mut statement = connection
-        .prepare_cached("SELECT state, attempts, due, reason, log FROM delivery WHERE id = ?1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT state, attempts, base, due, reason, log FROM delivery WHERE id = ?1",
+    )?;
     let read = |row: &rusqlite::Row<'_>| {
         Ok((
             row.get(0)?,
             row.get(1)?,
             row.get(2)?,
             row.get(3)?,
-            row.get::<_, String>(4)?,
+            row.get(4)?,
+            row.get::<_, String>(5)?,
         ))
     };
-    let Some((state, attempts, due, reason, log)) = statement.query_row([id], read).optional()?
+    let Some((state, attempts, base, due, reason, log)) =
+        statement.query_row([id], read).optional()?
     else {
         return Ok(None);
     };
     Ok(Some(Standing {
         state: rows::state(state)?,
         attempts,
+        base,
         due: Timestamp::from_millis(due),
         reason,
         log: rows::log(&log)?,
@@ -79,6 +84,8 @@ pub(crate) fn record(
         return Ok(Recorded::Stale);
     };
     let fresh = record.number == before.attempts.saturating_add(1);
+    // Redriven while its attempt was under way: this attempt is the last of the round before, and the new round is whole.
+    let round_before = record.number.saturating_sub(attempt.in_round) != before.base;
     let (state, due, reason) = match (next, before.state) {
         (_, State::Delivered) => return Ok(Recorded::Stale),
         (Next::Delivered, _) => (State::Delivered, before.due, None),
@@ -88,6 +95,9 @@ pub(crate) fn record(
         // A delivery that was held while its attempt was under way stays held for the next one.
         (Next::Waiting(due), State::Held) => (State::Held, due, None),
         (Next::Waiting(due), State::Waiting) => (State::Waiting, due, None),
+        (Next::Dead(_), State::Waiting | State::Held) if round_before => {
+            (before.state, before.due, None)
+        }
         (Next::Dead(reason), State::Waiting | State::Held) => {
             (State::Dead, before.due, Some(reason_number(reason)))
         }
@@ -97,7 +107,7 @@ pub(crate) fn record(
     let surplus = log.len().saturating_sub(KEPT_ATTEMPTS);
     log.drain(..surplus);
     step.prepare_cached(
-        "UPDATE delivery SET state = ?2, due = ?3, attempts = ?4, reason = ?5, changed_at = ?6, log = ?7 WHERE id = ?1",
+        "UPDATE delivery SET state = ?2, due = ?3, attempts = ?4, reason = ?5, changed_at = ?6, log = ?7, base = ?8 WHERE id = ?1",
     )?
     .execute((
         id,
@@ -107,6 +117,7 @@ pub(crate) fn record(
         reason,
         record.at.plus(std::time::Duration::from_millis(record.duration_ms)).millis(),
         log_text(&log)?,
+        if round_before && fresh { record.number } else { before.base },
     ))?;
     step.totals
         .pass(before.state, state, &attempt.key.destination);

@@ -40,6 +40,8 @@ fn migrate_by(connection: &mut Connection, migrations: &[&str]) -> Result<(), Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::open::FILE;
+    use crate::store::Store;
 
     fn version(connection: &Connection) -> i32 {
         connection
@@ -99,5 +101,40 @@ mod tests {
             .execute_batch("CREATE TABLE theirs (x)")
             .expect("table");
         assert!(matches!(migrate(&mut foreign), Err(OpenError::Foreign)));
+    }
+
+    #[test]
+    fn a_folder_with_such_a_file_is_left_byte_for_byte_as_it_was() {
+        let newer: fn(&mut Connection) = |connection| {
+            migrate(connection).expect("ours");
+            connection
+                .pragma_update(None, "user_version", 99)
+                .expect("newer");
+        };
+        let foreign: fn(&mut Connection) = |connection| {
+            connection
+                .execute_batch("CREATE TABLE theirs (x)")
+                .expect("table");
+        };
+        for (name, make) in [("newer", newer), ("foreign", foreign)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join(FILE);
+            let mut connection = Connection::open(&file).expect("open");
+            make(&mut connection);
+            drop(connection);
+            let before = std::fs::read(&file).expect("a file");
+            let error = Store::open(folder.path()).expect_err(name);
+            assert!(
+                matches!(error, OpenError::Newer { .. } | OpenError::Foreign),
+                "{name}: {error}"
+            );
+            assert!(std::fs::read(&file).expect("a file") == before, "{name}");
+            let mut names: Vec<_> = std::fs::read_dir(folder.path())
+                .expect("a folder")
+                .map(|entry| entry.expect("an entry").file_name())
+                .collect();
+            names.sort();
+            assert_eq!(names, ["lock", FILE], "{name}: no journal is left");
+        }
     }
 }

@@ -70,7 +70,7 @@ fn write(endpoint: &Endpoint) -> Value {
 fn read(text: &str) -> Option<Endpoint> {
     let value: Value = serde_json::from_str(text)
         .ok()
-        .filter(|value: &Value| value["version"] == VERSION)?;
+        .filter(|value: &Value| value.get("version").and_then(Value::as_u64) == Some(VERSION))?;
     let secret = |name: &str| {
         value
             .get(name)

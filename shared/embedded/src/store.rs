@@ -12,8 +12,8 @@ use switchboard_core::event::Event;
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{
-    Accepted, Answer, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued, Recorded, Selection,
-    SettingsStore, Spread,
+    Accepted, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued,
+    Recorded, Selection, SettingsStore, Spread,
 };
 use switchboard_core::time::Timestamp;
 
@@ -21,7 +21,7 @@ use crate::journal::Unwritten;
 use crate::open::{self, Folder, OpenError};
 use crate::readers::{self, Readers};
 use crate::wakes::Wakes;
-use crate::writer::{Failure, Writer};
+use crate::writer::{Failure, Step, Writer};
 use crate::{accept, expire, journal, moves, record, schema, settings};
 
 /// The state of one Switchboard on one machine.
@@ -31,6 +31,7 @@ pub struct Store {
     writer: Option<Writer>,
     thread: Option<JoinHandle<()>>,
     readers: Arc<Readers>,
+    lane_readers: Arc<Readers>,
     settings: RwLock<Arc<Settings>>,
     // One change at a time, so that what is remembered is what was stored last.
     changing: tokio::sync::Mutex<()>,
@@ -47,6 +48,7 @@ impl Store {
         let database = folder.database();
         let mut connection = open::writing(&database)?;
         schema::migrate(&mut connection)?;
+        open::write_ahead(&connection)?;
         let settings = settings::load(&connection)
             .map_err(|failure| OpenError::Unreadable(failure.to_string()))?;
         let wakes = Arc::new(Wakes::default());
@@ -58,7 +60,8 @@ impl Store {
         Ok(Self {
             writer: Some(writer),
             thread: Some(thread),
-            readers: Arc::new(Readers::new(database)),
+            readers: Arc::new(Readers::new(database.clone())),
+            lane_readers: Arc::new(Readers::new(database)),
             settings: RwLock::new(Arc::new(settings)),
             changing: tokio::sync::Mutex::default(),
             unwritten: Mutex::default(),
@@ -75,15 +78,43 @@ impl Store {
     pub(crate) async fn step<T, F>(&self, doing: &'static str, step: F) -> Answer<T>
     where
         T: Send + 'static,
-        F: FnMut(&mut crate::writer::Step<'_>) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send + 'static,
     {
         match &self.writer {
-            Some(writer) => writer.step(doing, step).await,
-            None => Err(switchboard_core::ports::BackendError::new(
-                doing,
-                Failure::Closed,
-            )),
+            Some(writer) => {
+                let answer = writer.step(doing, step).await;
+                if answer.is_ok() {
+                    self.count_unwritten(writer).await;
+                }
+                answer
+            }
+            None => Err(BackendError::new(doing, Failure::Closed)),
         }
+    }
+
+    /// Writes what could only be counted in memory, now that the store takes steps again.
+    async fn count_unwritten(&self, writer: &Writer) {
+        let earlier = std::mem::take(&mut *self.unwritten());
+        if earlier.is_empty() {
+            return;
+        }
+        let again = earlier.clone();
+        let count = move |step: &mut Step<'_>| {
+            earlier.count(step);
+            Ok(())
+        };
+        if writer.step("writing earlier counts", count).await.is_err() {
+            self.unwritten().merge(again);
+        }
+    }
+
+    /// [`Self::read`], for deliveries: what people look at does not hold them up.
+    pub(crate) async fn read_for_lanes<T, F>(&self, doing: &'static str, read: F) -> Answer<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    {
+        readers::read(&self.lane_readers, doing, read).await
     }
 
     pub(crate) async fn read<T, F>(&self, doing: &'static str, read: F) -> Answer<T>
@@ -188,9 +219,11 @@ impl Ledger for Store {
         .await
     }
 
-    async fn recover(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
-        self.step("recovering", move |step| moves::recover(step, now, limit))
-            .await
+    async fn recover(&self, spread: Spread, limit: u32) -> Answer<Moved> {
+        self.step("recovering", move |step| {
+            moves::recover(step, spread, limit)
+        })
+        .await
     }
 
     async fn expire(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
@@ -204,18 +237,13 @@ impl Ledger for Store {
 impl Journal for Store {
     async fn note(&self, at: Timestamp, note: Note) -> Answer<()> {
         let kept = note.clone();
-        let earlier = std::mem::take(&mut *self.unwritten());
-        let again = earlier.clone();
         let written = self
             .step("writing to the journal", move |step| {
-                earlier.count(step);
                 journal::note(step, at, &note)
             })
             .await;
         if written.is_err() {
-            let mut unwritten = self.unwritten();
-            unwritten.merge(again);
-            unwritten.add(&kept);
+            self.unwritten().add(&kept);
         }
         written
     }

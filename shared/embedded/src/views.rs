@@ -174,8 +174,11 @@ fn by_seq<T>(
     ask: &PageAsk,
     read: impl Fn(&Row<'_>) -> Result<T, Failure>,
 ) -> Result<Page<T>, Failure> {
+    let Some(below) = below(ask) else {
+        return Ok(page(Vec::new(), ask.limit));
+    };
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((below(ask), ask.limit.saturating_add(1)))?;
+    let mut rows = statement.query((below, ask.limit.saturating_add(1)))?;
     let mut items = Vec::new();
     while let Some(row) = rows.next()? {
         items.push((row.get::<_, i64>(0)?.to_string(), read(row)?));
@@ -183,11 +186,23 @@ fn by_seq<T>(
     Ok(page(items, ask.limit))
 }
 
-fn below(ask: &PageAsk) -> i64 {
-    ask.after
-        .as_ref()
-        .and_then(|cursor| cursor.as_str().parse().ok())
-        .unwrap_or(i64::MAX)
+/// The sequence number that a page stays below; `None` for a cursor that no page gave, behind which there is nothing.
+fn below(ask: &PageAsk) -> Option<i64> {
+    match &ask.after {
+        None => Some(i64::MAX),
+        Some(cursor) => cursor.as_str().parse().ok(),
+    }
+}
+
+/// The same for a list by time and delivery.
+fn before(ask: &PageAsk) -> Option<(i64, String)> {
+    match &ask.after {
+        None => Some((i64::MAX, String::new())),
+        Some(cursor) => {
+            let (at, id) = cursor.as_str().split_once('-')?;
+            Some((at.parse().ok()?, id.to_owned()))
+        }
+    }
 }
 
 /// The first `limit` of the items, each with the cursor that stands for it.
@@ -215,9 +230,12 @@ fn events(
     search: &EventSearch,
     ask: &PageAsk,
 ) -> Result<Page<EventRow>, Failure> {
+    let Some(below) = below(ask) else {
+        return Ok(page(Vec::new(), ask.limit));
+    };
     let mut wanted = "seq < ?1".to_owned();
     let mut values = vec![
-        Value::Integer(below(ask)),
+        Value::Integer(below),
         Value::Integer(i64::from(ask.limit) + 1),
     ];
     if let Some(id) = &search.sender_id {
@@ -324,11 +342,9 @@ fn delivery(row: &Row<'_>) -> Result<DeliveryView, Failure> {
 }
 
 fn dead_letters(connection: &Connection, ask: &PageAsk) -> Result<Page<DeadLetter>, Failure> {
-    let after = ask.after.as_ref().and_then(|cursor| {
-        let (at, id) = cursor.as_str().split_once('-')?;
-        Some((at.parse::<i64>().ok()?, id.to_owned()))
-    });
-    let (at, id) = after.unwrap_or((i64::MAX, String::new()));
+    let Some((at, id)) = before(ask) else {
+        return Ok(page(Vec::new(), ask.limit));
+    };
     let mut statement = connection.prepare_cached(
         "SELECT d.id, e.id, e.source, e.kind, d.destination, d.action, d.attempts, d.reason, d.log, d.changed_at, e.expires_at
          FROM delivery d JOIN event e ON e.seq = d.event

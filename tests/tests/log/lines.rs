@@ -143,6 +143,6 @@ async fn every_line_is_json_and_each_accepted_request_and_attempt_has_one_wide_l
     let refused = of(&lines, "refused");
     assert_eq!(refused.len(), 4);
     for line in refused {
-        has(line, &["source", "reason"], &["body_bytes"]);
+        has(line, &["event.source", "reason"], &["event.body_bytes"]);
     }
 }

@@ -1,5 +1,7 @@
 //! Rule 7: your endpoint gets a copy of every event, signed at each attempt.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use http::{Method, StatusCode};
 use serde_json::json;
 use switchboard_core::scheme::{self, Scheme};
@@ -44,36 +46,44 @@ async fn every_event_is_copied_once_and_each_attempt_is_signed_anew() {
         None,
         "it is shown once"
     );
-    // The first copy fails once: its second attempt comes two seconds later, with a new time.
-    sink.answer(|received, before| {
-        if before == 0 && received.path == "/mine" {
+    // The first copy fails, whatever came before it: its second attempt comes two seconds later, with a new time.
+    let failed = AtomicBool::new(false);
+    sink.answer(move |received, _| {
+        if received.path == "/mine" && !failed.swap(true, Ordering::Relaxed) {
             StatusCode::BAD_GATEWAY
         } else {
             StatusCode::OK
         }
     });
     let forms = sender(&switchboard, "forms");
-    forms
-        .send("msg_1", "", "{\"type\":\"form.submitted\"}")
-        .await;
-    forms
-        .send("msg_1", "", "{\"type\":\"form.submitted\"}")
-        .await;
-    sink.wait("the copy came", |received| !copies(received).is_empty())
-        .await;
+    for answer in ["accepted", "repeat"] {
+        let sent = forms
+            .send("msg_1", "", "{\"type\":\"form.submitted\"}")
+            .await;
+        assert_eq!(sent.body["status"], answer);
+    }
+    switchboard.wait_total("delivered", 2).await;
     let received = sink.received();
-    for copy in copies(&received) {
+    let [first, second] = copies(&received)[..] else {
+        panic!("one copy in two attempts, not {received:#?}")
+    };
+    for (copy, attempt) in [(first, "1"), (second, "2")] {
         assert!(holds(copy, &secret), "{copy:#?}");
+        assert_eq!(copy.header("switchboard-attempt"), attempt);
+        assert_eq!(copy.header("switchboard-action"), "copy");
         assert_eq!(
             copy.header("webhook-id"),
             copy.key(),
             "the id is the delivery's, not the sender's"
         );
-        assert_eq!(copy.header("switchboard-action"), "copy");
     }
-    switchboard.wait_total("delivered", 2).await;
+    assert_eq!(first.header("webhook-id"), second.header("webhook-id"));
+    for anew in ["webhook-timestamp", "webhook-signature"] {
+        assert_ne!(first.header(anew), second.header(anew), "{anew}");
+    }
     let view = switchboard.get("/api/events").await;
     assert_eq!(view["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(view["items"][0]["deliveries"], json!({ "delivered": 2 }));
 }
 
 #[tokio::test]

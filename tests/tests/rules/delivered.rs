@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use http::{Method, StatusCode};
 use serde_json::json;
+use switchboard_tests::receivers::{books, switch};
 use switchboard_tests::sink::Received;
 use switchboard_tests::switchboard::{Start, Switchboard};
 use switchboard_tests::wait;
@@ -42,7 +43,9 @@ async fn the_sender_is_answered_before_any_destination_is() {
     let waiting = std::sync::Mutex::new(waiting);
     // The destination answers only after the sender was answered; were it the other way round, this would never end.
     sink.answer(move |_, _| {
-        let released = waiting.lock().expect("a lock").recv_timeout(wait::DEADLINE);
+        let waiting = waiting.lock().expect("a lock");
+        // Blocking in place: another thread takes over what this one would have woken.
+        let released = tokio::task::block_in_place(|| waiting.recv_timeout(wait::DEADLINE));
         if released.is_ok() {
             StatusCode::OK
         } else {
@@ -123,6 +126,39 @@ async fn a_failing_delivery_is_tried_six_times_under_one_key_and_redriven_with_s
 }
 
 #[tokio::test]
+async fn any_final_answer_outside_the_200s_is_a_failed_attempt() {
+    let (sink, switchboard) = running().await;
+    sink.answer(|received, _| match received.header("switchboard-attempt") {
+        "1" => StatusCode::FOUND,
+        "2" => StatusCode::NOT_FOUND,
+        "3" => StatusCode::TOO_MANY_REQUESTS,
+        _ => StatusCode::NO_CONTENT,
+    });
+    let event = shop(&switchboard).send("id-1", "other", "{}").await.event();
+    switchboard.wait_total("delivered", 1).await;
+    let view = switchboard.get(&format!("/api/events/{event}")).await;
+    let delivery = &view["delivery_list"][0];
+    assert_eq!(
+        (&delivery["state"], &delivery["attempts"]),
+        (&json!("delivered"), &json!(4))
+    );
+    let log = delivery["log"].as_array().expect("attempts").iter();
+    let log: Vec<_> = log
+        .map(|attempt| json!([attempt["number"], attempt["status"], attempt["outcome"]]))
+        .collect();
+    assert_eq!(
+        log,
+        [
+            json!([1, 302, "rejected"]),
+            json!([2, 404, "rejected"]),
+            json!([3, 429, "rejected"]),
+            json!([4, 204, "delivered"]),
+        ]
+    );
+    assert_eq!(sink.received().len(), 4, "each answer was final");
+}
+
+#[tokio::test]
 async fn no_answer_in_time_and_no_answer_at_all_are_failed_attempts() {
     let sink = switchboard_tests::sink::Sink::start().await;
     let mut start = crate::setting::start(&sink);
@@ -156,43 +192,15 @@ async fn no_answer_in_time_and_no_answer_at_all_are_failed_attempts() {
 async fn a_receiver_that_answers_too_late_applies_once() {
     let switchboard = Switchboard::start(Start::sample()).await;
     let receivers = switchboard.receivers.clone().expect("receivers");
-    let mode = async |mode: &str| {
-        let url = receivers
-            .join(&format!("/warehouse?mode={mode}"))
-            .expect("an address");
-        let body = bytes::Bytes::new();
-        let (status, _) = switchboard_web::client::request(
-            Method::POST,
-            &url,
-            http::HeaderMap::new(),
-            body,
-            wait::DEADLINE,
-        )
-        .await
-        .expect("an answer");
-        assert!(status.is_success(), "{status}");
-    };
-    mode("late").await;
+    switch(&receivers, "warehouse", "late").await;
     let (code, printed) = switchboard.run(&["send", "shop", "orders/create"]).await;
     assert_eq!(code, 0, "{printed}");
-    let warehouse = async || {
-        let url = receivers.join("/books").expect("an address");
-        let (_, body) = switchboard_web::client::request(
-            Method::GET,
-            &url,
-            http::HeaderMap::new(),
-            bytes::Bytes::new(),
-            wait::DEADLINE,
-        )
-        .await
-        .expect("an answer");
-        serde_json::from_slice::<serde_json::Value>(&body).expect("books")["warehouse"].clone()
-    };
+    let warehouse = async || books(&receivers).await["warehouse"].clone();
     wait::until("it is booked", async || {
         (warehouse().await["total"] == 1).then_some(())
     })
     .await;
-    mode("ok").await;
+    switch(&receivers, "warehouse", "ok").await;
     wait::within(
         std::time::Duration::from_secs(40),
         "the late one is delivered",

@@ -1,8 +1,11 @@
 //! What an accepted event is promised: an answer of 200 means that it is kept, whatever crashes.
 
+use std::sync::Mutex;
+
 use http::StatusCode;
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::Switchboard;
+use switchboard_tests::wait;
 
 use crate::setting::{shop, start};
 
@@ -80,27 +83,54 @@ async fn a_crash_at_the_moment_of_the_answer_loses_nothing() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn sigterm_finishes_what_is_under_way() {
     let sink = Sink::start().await;
-    let switchboard = Switchboard::start(start(&sink)).await;
+    let mut patient = start(&sink);
+    patient.configuration = patient
+        .configuration
+        .map(|text| text.replace("\"500ms\"", "\"20s\""));
+    let mut switchboard = Switchboard::start(patient.clone()).await;
     let (begun, under_way) = std::sync::mpsc::channel::<()>();
+    let (answer, gate) = std::sync::mpsc::channel::<()>();
+    let gate = Mutex::new(gate);
+    // The destination answers only when it is let, which is after the switchboard was told to end.
     sink.answer(move |_, _| {
         let _ = begun.send(());
-        StatusCode::OK
+        let gate = gate.lock().expect("a lock");
+        // Blocking in place: another thread takes over what this one would have woken.
+        match tokio::task::block_in_place(|| gate.recv_timeout(wait::DEADLINE)) {
+            Ok(()) => StatusCode::OK,
+            Err(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
     });
-    shop(&switchboard).send("id-1", "orders/create", "{}").await;
-    tokio::task::spawn_blocking(move || under_way.recv())
+    shop(&switchboard).send("id-1", "other", "{}").await;
+    tokio::task::spawn_blocking(move || under_way.recv_timeout(wait::DEADLINE))
         .await
         .expect("joined")
         .expect("an attempt is under way");
-    let (status, folder) = switchboard.stop().await;
-    assert_eq!(status.code(), Some(0));
-    let before = sink.received().len();
-    let switchboard = Switchboard::start_in(folder, start(&sink)).await;
-    switchboard.wait_total("delivered", 2).await;
+    switchboard.terminate().await;
+    switchboard.wait_closed().await;
     assert!(
-        sink.received().len() <= 2 && before >= 1,
+        switchboard.is_running(),
+        "it waits for what is under way before it ends"
+    );
+    answer.send(()).expect("the destination waits");
+    let (status, folder) = switchboard.ended().await;
+    assert_eq!(status.code(), Some(0));
+
+    sink.answer(|_, _| StatusCode::OK);
+    let switchboard = Switchboard::start_in(folder, patient).await;
+    assert_eq!(
+        switchboard.total("delivered").await,
+        1,
+        "the answer was recorded before the end"
+    );
+    shop(&switchboard).send("id-2", "other", "{}").await;
+    switchboard.wait_total("delivered", 2).await;
+    assert_eq!(
+        sink.received().len(),
+        2,
         "what was delivered before the end is not sent again"
     );
 }

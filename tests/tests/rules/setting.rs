@@ -1,6 +1,7 @@
 //! The setting of these stories: the shared sources and destinations, with six attempts as a round has.
 
 use switchboard_tests::sender::Sender;
+pub(crate) use switchboard_tests::setting::sender;
 use switchboard_tests::setting::{self, SOURCES};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::{Start, Switchboard};
@@ -27,13 +28,6 @@ pub(crate) async fn running() -> (Sink, Switchboard) {
 pub(crate) fn secret(source: &str) -> &'static str {
     let found = SOURCES.iter().find(|(name, ..)| *name == source);
     found.expect("a source").3
-}
-
-/// The sender of a source.
-pub(crate) fn sender(switchboard: &Switchboard, source: &str) -> Sender {
-    let found = SOURCES.iter().find(|(name, ..)| *name == source);
-    let (name, scheme, _, secret) = found.expect("a source");
-    switchboard.sender(name, scheme, secret)
 }
 
 /// The shop.

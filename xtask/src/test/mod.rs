@@ -27,7 +27,7 @@ struct Step {
     when_failed: Then,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     // Without its tools the tests would fail many minutes later, and less clearly.
     Step {
         name: "tools",
@@ -47,6 +47,11 @@ const STEPS: [Step; 6] = [
     Step {
         name: "clippy",
         run: clippy,
+        when_failed: Then::GoOn,
+    },
+    Step {
+        name: "docs",
+        run: docs,
         when_failed: Then::GoOn,
     },
     Step {
@@ -129,6 +134,19 @@ fn clippy(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
     }
     Cargo::with(environment, &arguments).run()?;
     Ok(String::new())
+}
+
+fn docs(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+    let arguments = [
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+    ];
+    Cargo::with(environment, &arguments)
+        .set("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    Ok("every link in them leads somewhere".to_owned())
 }
 
 fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {

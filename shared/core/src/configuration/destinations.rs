@@ -13,7 +13,7 @@ use super::{Destination, Limits, MAX_IN_FLIGHT, TIME_LIMIT};
 use crate::address::Address;
 use crate::names::{DestinationName, YOUR_ENDPOINT};
 use crate::retry::{LONGEST_PAUSE, RetryRule};
-use crate::scheme::{Key, standard_webhooks};
+use crate::scheme::{Key, SHORTEST_SAFE_KEY, standard_webhooks};
 use crate::secret::Reference;
 
 /// Bounds of a destination's time limit: above a minute one slow answer would hold a place for too long.
@@ -22,7 +22,11 @@ const TIME_LIMITS: std::ops::RangeInclusive<Duration> =
 /// Bounds of a first pause: what a queue of every backend can wait.
 const FIRST_PAUSES: std::ops::RangeInclusive<Duration> = Duration::ZERO..=Duration::from_mins(12);
 /// Headers that a destination may not be configured to get: the connection's and those that Switchboard writes.
-const OWN_HEADERS: [&str; 6] = [
+const OWN_HEADERS: [&str; 10] = [
+    "keep-alive",
+    "te",
+    "trailer",
+    "upgrade",
     "host",
     "content-length",
     "transfer-encoding",
@@ -103,7 +107,7 @@ impl Reader<'_> {
             let parsed = HeaderName::try_from(name.as_str()).ok().filter(|name| {
                 let name = name.as_str();
                 !OWN_HEADERS.contains(&name)
-                    && !["switchboard-", "webhook-"]
+                    && !["switchboard-", "webhook-", "svix-"]
                         .iter()
                         .any(|own| name.starts_with(own))
             });
@@ -141,8 +145,14 @@ impl Reader<'_> {
     fn signing_key(&mut self, fields: &mut Fields<'_>, reference: &str) -> Option<Key> {
         let secret = self.secret(fields, "sign", reference)?;
         let key = standard_webhooks::key(&secret);
-        if let Err(fault) = &key {
-            fields.fault(format!("sign: the secret {} {fault}", shown(reference)));
+        match &key {
+            Ok(key) if key.is_short() => self.warnings.push(format!(
+                "{}: the secret {} is shorter than {SHORTEST_SAFE_KEY} bytes and can be guessed",
+                fields.place(),
+                shown(reference)
+            )),
+            Ok(_) => {}
+            Err(fault) => fields.fault(format!("sign: the secret {} {fault}", shown(reference))),
         }
         key.ok()
     }

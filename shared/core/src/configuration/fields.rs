@@ -28,6 +28,11 @@ impl<'a> Fields<'a> {
         self.place = place;
     }
 
+    /// How the table is named in faults and warnings.
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
     pub(super) fn fault(&mut self, what: impl Into<String>) {
         self.faults.push(Fault::new(&self.place, what));
     }
@@ -79,7 +84,7 @@ impl<'a> Fields<'a> {
             Value::Float(number) => Some(number),
             Value::Integer(0) => Some(0.0),
             _ => {
-                self.wrong(key, "a number such as 0.2");
+                self.wrong(key, "a number from 0 to 0.9, such as 0.2");
                 None
             }
         }

@@ -10,40 +10,24 @@ use super::{Destination, Source};
 use crate::names::{ActionName, DestinationName, Kind, SourceName};
 use crate::route::{Pattern, Planned, Route};
 
+type Sources = [(SourceName, Option<Source>)];
+type Destinations = [(DestinationName, Option<Destination>)];
+
 impl Reader<'_> {
     pub(super) fn routes(
         &mut self,
         tables: Vec<Table>,
-        sources: &[(SourceName, Option<Source>)],
-        destinations: &[(DestinationName, Option<Destination>)],
+        sources: &Sources,
+        destinations: &Destinations,
         faults: &mut Vec<Fault>,
     ) -> Vec<Route> {
         let mut routes = Vec::new();
         let mut named: BTreeSet<DestinationName> = BTreeSet::new();
         for (n, table) in tables.into_iter().enumerate() {
-            let mut fields = Fields::new(format!("route {}", n + 1), table, faults);
-            let source = match fields.required_text("source").as_deref() {
-                Some("*") => Some(Pattern::Any),
-                Some(text) => {
-                    let found = sources.iter().find(|(name, _)| name.as_str() == text);
-                    if found.is_none() {
-                        fields.fault(format!("there is no source named {text:?}"));
-                    }
-                    found.map(|(name, _)| Pattern::Only(name.clone()))
-                }
-                None => None,
-            };
-            let kind = match fields.required_text("kind").as_deref() {
-                Some("*") => Some(Pattern::Any),
-                Some(text) => {
-                    let kind = Kind::new(text).filter(|_| !text.is_empty());
-                    if kind.is_none() {
-                        fields.fault("kind must be \"*\" or 1 to 255 bytes long");
-                    }
-                    kind.map(Pattern::Only)
-                }
-                None => None,
-            };
+            let place = format!("route {}", n + 1);
+            let mut fields = Fields::new(place.clone(), table, faults);
+            let source = from(&mut fields, sources);
+            let kind = kind(&mut fields);
             let deliver = fields.tables("deliver");
             if deliver.is_empty() {
                 fields.fault("deliver is missing or empty: the route leads nowhere");
@@ -52,10 +36,8 @@ impl Reader<'_> {
             let deliver: Vec<Planned> = deliver
                 .into_iter()
                 .filter_map(|table| {
-                    planned(
-                        Fields::new(format!("route {}, deliver", n + 1), table, faults),
-                        destinations,
-                    )
+                    let fields = Fields::new(format!("{place}, deliver"), table, faults);
+                    planned(fields, destinations)
                 })
                 .collect();
             named.extend(deliver.iter().map(|planned| planned.destination.clone()));
@@ -67,23 +49,47 @@ impl Reader<'_> {
                 });
             }
         }
-        for (name, _) in destinations
-            .iter()
-            .filter(|(name, _)| !named.contains(name))
-        {
-            self.warnings.push(format!(
-                "destination {:?}: no route names it",
-                name.as_str()
-            ));
-        }
+        self.warn_of_unnamed(destinations, &named);
         routes
+    }
+
+    fn warn_of_unnamed(&mut self, destinations: &Destinations, named: &BTreeSet<DestinationName>) {
+        let unnamed = destinations
+            .iter()
+            .filter(|(name, _)| !named.contains(name));
+        self.warnings.extend(
+            unnamed.map(|(name, _)| format!("destination {:?}: no route names it", name.as_str())),
+        );
     }
 }
 
-fn planned(
-    mut fields: Fields<'_>,
-    destinations: &[(DestinationName, Option<Destination>)],
-) -> Option<Planned> {
+/// Whose events the route is for.
+fn from(fields: &mut Fields<'_>, sources: &Sources) -> Option<Pattern<SourceName>> {
+    let text = fields.required_text("source")?;
+    if text == "*" {
+        return Some(Pattern::Any);
+    }
+    let found = sources.iter().find(|(name, _)| name.as_str() == text);
+    if found.is_none() {
+        fields.fault(format!("there is no source named {text:?}"));
+    }
+    found.map(|(name, _)| Pattern::Only(name.clone()))
+}
+
+/// Which of them.
+fn kind(fields: &mut Fields<'_>) -> Option<Pattern<Kind>> {
+    let text = fields.required_text("kind")?;
+    if text == "*" {
+        return Some(Pattern::Any);
+    }
+    let kind = Kind::new(&text).filter(|_| !text.is_empty());
+    if kind.is_none() {
+        fields.fault("kind must be \"*\" or 1 to 255 bytes long");
+    }
+    kind.map(Pattern::Only)
+}
+
+fn planned(mut fields: Fields<'_>, destinations: &Destinations) -> Option<Planned> {
     let to = fields.required_text("to");
     let action = match fields.text("action") {
         None => Some(ActionName::deliver()),

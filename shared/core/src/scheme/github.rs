@@ -4,6 +4,7 @@
 use http::HeaderMap;
 
 use super::{Claim, Draft, Encoding, Identity, Key, Scheme, header, text_key};
+use crate::names::LONGEST_SENDER_ID;
 use crate::refusal::{Reason, Unreadable};
 
 /// The row of the scheme table.
@@ -44,6 +45,7 @@ fn identify(headers: &HeaderMap, _body: &[u8]) -> Result<Identity, Unreadable> {
     let kind = header::kind(&header::naming(headers, EVENT)?.unwrap_or_default())?;
     let sender_id = header::sender_id(&delivery)?;
     let sender_id = match header::unsigned_id(headers, HOOK)? {
+        Some(hook) if hook.len() > LONGEST_SENDER_ID => return Err(Unreadable::IdLength),
         Some(hook) => sender_id.within(&hook),
         None => sender_id,
     };

@@ -23,8 +23,9 @@ fn find<'a>(headers: &'a HeaderMap, name: &str) -> Found<'a> {
         };
     };
     match std::str::from_utf8(value.as_bytes()) {
+        // Only what HTTP itself calls outer white space (RFC 9110 section 5.5): two ids must not meet by being trimmed.
         Ok(text) if text.trim().is_empty() => Found::Nothing,
-        Ok(text) => Found::Text(text.trim()),
+        Ok(text) => Found::Text(text.trim_matches([' ', '\t'])),
         Err(_) => Found::NotText,
     }
 }

@@ -114,7 +114,7 @@ destination "crm": headers: "no name" is not a header name, or one that is not y
 destination "crm": the secret env:UNSET cannot be read: it is not set
 destination "crm": pauses: "2 parsecs" is not a span of time from 0s to 7days, such as "2s"
 destination "crm": pauses: "8d" is not a span of time from 0s to 7days, such as "2s"
-destination "crm": jitter must be a number such as 0.2
+destination "crm": jitter must be a number from 0 to 0.9, such as 0.2
 destination "crm": time_limit: "2m" is not a span of time from 10ms to 1m, such as "2s"
 destination "crm": first_pause: "13m" is not a span of time from 0s to 12m, such as "2s"
 destination "crm": max_in_flight must be a whole number from 1 to 1000

@@ -87,6 +87,15 @@ fn a_short_key_is_warned_of_by_its_reference_and_used() {
         );
         assert_eq!(read.configuration.sources[0].keys().len(), 1);
     }
+    let vault = Vault::of(&[("env:G", "a-secret-of-sixteen"), ("env:S", "whsec_QQ==")]);
+    let sign = "[[destination]]\nname = \"chat\"\nurl = \"https://h.example\"\nsign = \"env:S\"\n";
+    let read = good(&format!("{}{sign}", with("github", "env:G")), &vault);
+    let due = "destination \"chat\": the secret env:S is shorter than 16 bytes and can be guessed";
+    assert!(
+        read.warnings.iter().any(|warning| warning == due),
+        "{:?}",
+        read.warnings
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod setting;
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use switchboard_core::delivery::State;
@@ -85,6 +86,33 @@ async fn a_slow_destination_fills_only_its_own_lane() {
     running.told.0.gate.add_permits(100);
     running
         .until("the slow one has all", |totals| totals.delivered == 40)
+        .await;
+    running.end().await;
+}
+
+#[tokio::test]
+async fn a_lane_holds_no_more_bodies_than_there_is_room_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[("good", Does::Wait)]);
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    let large = bytes::Bytes::from(vec![b'x'; 20 * 1024 * 1024]);
+    for n in 0..3 {
+        running
+            .accept_body(&n.to_string(), &["good"], large.clone())
+            .await;
+    }
+    running.accept("other", &["bad"]).await;
+    running
+        .until("the first is under way", |totals| {
+            totals.delivered == 1 && told.requests_to("good").len() == 1
+        })
+        .await;
+    // Another turn of the lane finds the same: no room.
+    running.accept("another", &["good"]).await;
+    assert_eq!(told.requests_to("good").len(), 1, "one at a time");
+    told.0.gate.add_permits(100);
+    running
+        .until("all are delivered", |totals| totals.delivered == 5)
         .await;
     running.end().await;
 }
@@ -206,5 +234,30 @@ async fn an_attempt_that_breaks_our_own_code_ends_as_a_dead_letter() {
         })
         .await;
     assert_eq!(running.told.requests_to("bad").len(), 6);
+    running.end().await;
+}
+
+#[tokio::test]
+async fn a_lane_that_breaks_off_is_started_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let running = run(folder.path(), &configured(CONFIGURATION), &Told::new(&[]));
+    running.accept("1", &["good", "bad"]).await;
+    running
+        .until("both lanes run", |totals| totals.delivered == 2)
+        .await;
+    // A change rings for all three lanes, and each looks at the clock as it begins its turn.
+    running.clock.breaks.store(3, Ordering::SeqCst);
+    running
+        .store
+        .change(Change::Release(name("good")))
+        .await
+        .expect("a change");
+    while running.clock.breaks.load(Ordering::SeqCst) > 0 {
+        let _ = timeout(Duration::from_millis(5), std::future::pending::<()>()).await;
+    }
+    running.accept("2", &["good", "bad"]).await;
+    running
+        .until("both lanes run again", |totals| totals.delivered == 4)
+        .await;
     running.end().await;
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -57,16 +57,21 @@ pub(crate) fn configured(text: &str) -> Arc<Configuration> {
     )
 }
 
-/// A clock that starts somewhere and goes on in real time.
-pub(crate) struct RunningClock(Instant);
+/// A clock that starts somewhere and goes on in real time, and breaks the next who look at it when it is told to.
+pub(crate) struct RunningClock {
+    start: Instant,
+    pub(crate) breaks: AtomicI32,
+}
 
 impl Clock for RunningClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_seconds(1_800_000_000).plus(self.0.elapsed())
+        let breaks = self.breaks.fetch_sub(1, Ordering::SeqCst);
+        assert!(breaks <= 0, "as told");
+        Timestamp::from_seconds(1_800_000_000).plus(self.start.elapsed())
     }
 
     fn ticks(&self) -> Duration {
-        self.0.elapsed()
+        self.start.elapsed()
     }
 }
 
@@ -178,7 +183,10 @@ pub(crate) struct Running {
 
 pub(crate) fn run(folder: &Path, configuration: &Arc<Configuration>, told: &Told) -> Running {
     let store = Arc::new(Store::open(folder).expect("a store"));
-    let clock = Arc::new(RunningClock(Instant::now()));
+    let clock = Arc::new(RunningClock {
+        start: Instant::now(),
+        breaks: AtomicI32::new(0),
+    });
     let shared: Arc<dyn Clock> = clock.clone();
     let rng = Box::new(ChaCha8Rng::seed_from_u64(1));
     let performer = Performer::new(
@@ -209,6 +217,10 @@ pub(crate) fn name(text: &str) -> DestinationName {
 
 impl Running {
     pub(crate) async fn accept(&self, id: &str, to: &[&str]) -> EventId {
+        self.accept_body(id, to, Bytes::from_static(b"{}")).await
+    }
+
+    pub(crate) async fn accept_body(&self, id: &str, to: &[&str], body: Bytes) -> EventId {
         let now = self.clock.now();
         let source = SourceName::parse("shop").expect("a name");
         let sender_id = SenderId::new(id).expect("an id");
@@ -219,7 +231,7 @@ impl Running {
             kind: Kind::new("orders/create").expect("a kind"),
             received_at: now,
             headers: KeptHeaders::default(),
-            body: Bytes::from_static(b"{}"),
+            body,
         };
         let queued = |to: &&str| {
             let (destination, action) = (name(to), ActionName::deliver());

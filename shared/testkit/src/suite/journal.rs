@@ -1,6 +1,6 @@
 //! `Journal`: what was not accepted is counted exactly and listed within bounds.
 //!
-//! Taken to mean: at least the newest [`LISTED`] of each list stay, and not many more. Refused and declined requests
+//! Taken to mean: at least the newest `LISTED` of each list stay, and not many more. Refused and declined requests
 //! are no part of `received`. Those of one moment are listed in any order.
 
 use switchboard_core::ports::{Journal, Note, Views};

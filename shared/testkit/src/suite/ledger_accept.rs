@@ -10,6 +10,7 @@ use switchboard_core::delivery::{DeathReason, Next, State};
 use switchboard_core::event::Event;
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::SenderId;
+use switchboard_core::names::YOUR_ENDPOINT;
 use switchboard_core::ports::{Accepted, Begun, Ledger, Queued, SameBody};
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{EventSearch, EventView, Totals};
@@ -153,6 +154,16 @@ pub async fn an_event_that_no_route_names_is_stored_and_counted_unrouted<F: Fixt
     assert_eq!(overview.totals, expected);
     let shop = overview.sources.get(&source("shop")).expect("its totals");
     assert_eq!((shop.stored, shop.unrouted), (1, 1));
+}
+
+pub async fn a_copy_to_your_endpoint_is_no_route<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    stage.one("shop", "1", YOUR_ENDPOINT, START).await;
+    stage.one("shop", "2", "chat", START).await;
+    let routed_and_copied = event("shop", "3", START);
+    let both = plan(&routed_and_copied, Run(0), &["chat", YOUR_ENDPOINT], START);
+    stage.accept(&routed_and_copied, &both).await;
+    assert_eq!(stage.totals().await.unrouted, 1, "only the first");
 }
 
 pub async fn a_repeat_does_not_change_the_plan<F: Fixture>(fixture: F) {

@@ -4,7 +4,7 @@
 
 use switchboard_core::delivery::{DeathReason, Next, State};
 use switchboard_core::names::YOUR_ENDPOINT;
-use switchboard_core::ports::Moved;
+use switchboard_core::ports::{Moved, Selection};
 
 use super::fixture::Fixture;
 use super::sample::{KEEP, MANY, START, after, delivered, destination, rejected};
@@ -96,6 +96,27 @@ pub async fn an_attempt_under_way_when_its_delivery_is_buried_is_kept<F: Fixture
     let success = delivered(&succeeding, START);
     stage.record(&succeeding, &success, Next::Delivered).await;
     assert_eq!(stage.state(&succeeds).await, State::Delivered);
+}
+
+pub async fn the_last_attempt_of_the_round_before_a_redrive_does_not_end_the_new_one<F: Fixture>(
+    fixture: F,
+) {
+    let stage = Stage::open(fixture).await;
+    let followed = stage.one("shop", "1", "chat", START).await;
+    for _ in 0..5 {
+        stage.fail(&followed.key, START, Next::Waiting(START)).await;
+    }
+    let sixth = stage.go(&followed.key, START).await;
+    stage.bury("chat", REASON, after(1), MANY).await;
+    stage.requeue(&Selection::AllDead, after(100), MANY).await;
+    let used_up = Next::Dead(DeathReason::AttemptsUsedUp);
+    stage
+        .record(&sixth, &rejected(&sixth, START), used_up)
+        .await;
+    let view = stage.view(&followed).await;
+    assert_eq!((view.state, view.attempts), (State::Waiting, 6));
+    let next = stage.go(&followed.key, after(100)).await;
+    assert_eq!((next.number, next.in_round), (7, 1), "six more are to come");
 }
 
 pub async fn burying_moves_at_most_its_limit_and_says_what_is_left<F: Fixture>(fixture: F) {

@@ -1,7 +1,6 @@
 //! `Ledger::shelve`, `requeue` of what is held, and `recover`: a hold loses nothing, and what is not held goes on.
 //!
-//! Taken to mean: shelving is asked only for destinations that the settings hold. What `recover` releases is due
-//! at once or spread over time, at least one a second. `left` counts what the same call would still move.
+//! Taken to mean: shelving is asked only for destinations that the settings hold. `left` counts what the same call would still move.
 
 use switchboard_core::delivery::{Next, State};
 use switchboard_core::endpoint::Change;
@@ -180,6 +179,35 @@ pub async fn recovery_goes_in_steps_of_at_most_its_limit<F: Fixture>(fixture: F)
     assert_eq!(steps, expected.map(|(done, left)| Moved { done, left }));
     let totals = stage.totals().await;
     assert_eq!((totals.waiting, totals.held), (10, 5));
+}
+
+pub async fn what_is_recovered_is_spread_from_where_the_caller_says<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let mut all = Vec::new();
+    for to in ["a", "b"] {
+        all.extend(stage.several(to, 3, START).await);
+        stage.hold(to, START).await;
+        stage.change(Change::Release(destination(to))).await;
+    }
+    let whole = Spread {
+        start: after(9),
+        per_second: 2,
+    };
+    for (done, moved) in [(0, 4), (4, 2)] {
+        let spread = Spread {
+            start: whole.due(done),
+            ..whole
+        };
+        let answer = sure(stage.backend().recover(spread, 4).await);
+        assert_eq!(answer.done, moved);
+    }
+    let mut dues = Vec::new();
+    for followed in &all {
+        dues.extend(stage.view(followed).await.due);
+    }
+    dues.sort_unstable();
+    let expected: Vec<_> = (0..6).map(|nth| whole.due(nth)).collect();
+    assert_eq!(dues, expected, "two a second, whatever the destination");
 }
 
 pub async fn recovery_of_nothing_changes_nothing<F: Fixture>(fixture: F) {

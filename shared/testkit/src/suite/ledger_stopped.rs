@@ -108,7 +108,11 @@ pub async fn shelving_and_recovery_given_up_and_called_again_lose_nothing<F: Fix
         assert_eq!(stage.totals().await.held, 20);
 
         stage.change(Change::Release(to)).await;
-        stopped(stage.backend().recover(after(9), MANY), waits).await;
+        let spread = Spread {
+            start: after(9),
+            per_second: 10,
+        };
+        stopped(stage.backend().recover(spread, MANY), waits).await;
         assert_eq!(stage.recover(after(9), MANY).await.left, 0);
         assert_eq!(stage.in_state(&all, State::Waiting).await, 20);
     }

@@ -14,6 +14,7 @@ macro_rules! conformance {
                 fifty_different_events_at_once_are_all_new,
                 every_delivery_of_the_plan_waits_for_its_own_due_time,
                 an_event_that_no_route_names_is_stored_and_counted_unrouted,
+                a_copy_to_your_endpoint_is_no_route,
                 a_repeat_does_not_change_the_plan,
                 a_repeat_moves_no_delivery,
                 the_same_id_of_another_source_or_scope_is_another_event,
@@ -74,12 +75,14 @@ macro_rules! conformance {
                 a_release_moves_only_what_is_held_of_its_destination,
                 recovery_releases_what_is_held_of_destinations_not_held_now,
                 recovery_goes_in_steps_of_at_most_its_limit,
+                what_is_recovered_is_spread_from_where_the_caller_says,
                 recovery_of_nothing_changes_nothing,
             ],
             ledger_bury: [
                 what_is_open_becomes_dead_with_its_reason_and_no_attempt,
                 only_what_is_open_of_that_destination_is_buried,
                 an_attempt_under_way_when_its_delivery_is_buried_is_kept,
+                the_last_attempt_of_the_round_before_a_redrive_does_not_end_the_new_one,
                 burying_moves_at_most_its_limit_and_says_what_is_left,
             ],
             ledger_replay: [
@@ -161,6 +164,7 @@ macro_rules! conformance {
                 a_list_is_the_same_in_pages_of_any_size,
                 a_list_of_nothing_is_one_page,
                 a_cursor_of_no_page_does_no_harm,
+                behind_a_cursor_that_cannot_be_read_there_is_nothing,
             ],
             views_overview: [
                 a_backend_that_holds_nothing_counts_nothing,

@@ -264,7 +264,11 @@ impl<F: Fixture> Stage<F> {
     }
 
     pub(crate) async fn recover(&self, now: Timestamp, limit: u32) -> Moved {
-        sure(self.backend.recover(now, limit).await)
+        let spread = Spread {
+            start: now,
+            per_second: 10,
+        };
+        sure(self.backend.recover(spread, limit).await)
     }
 
     pub(crate) async fn expire(&self, now: Timestamp, limit: u32) -> u32 {

@@ -2,7 +2,7 @@
 //!
 //! Taken to mean: a page may be shorter than was asked for; the list ends where there is no next page. A list that is
 //! read while new items come in holds each item that was there at the start once, and of the new ones any, each once
-//! at most. A cursor that no page gave is answered in any way but leaves the backend whole.
+//! at most. A cursor that no page gave leaves the backend whole; one that cannot be read is answered with an empty page.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -210,4 +210,37 @@ pub async fn a_cursor_of_no_page_does_no_harm<F: Fixture>(fixture: F) {
     }
     assert_eq!(stage.dead_letters().await.len(), 1);
     stage.one("shop", "1002", "chat", START).await;
+}
+
+pub async fn behind_a_cursor_that_cannot_be_read_there_is_nothing<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let followed = stage.one("shop", "1001", "chat", START).await;
+    stage.die(&followed, START).await;
+    let note = Note::Refused {
+        source: source("shop"),
+        listed: Some(refusal("wrong")),
+    };
+    stage.note(START, note).await;
+    let note = Note::Declined {
+        source: None,
+        cause: Cause::UnknownSource,
+        listed: Some("nowhere".to_owned()),
+    };
+    stage.note(START, note).await;
+    stage.settled().await;
+    let backend = stage.backend();
+    for text in ["x", "' OR 1=1 --", "é\0", "-x"] {
+        let ask = PageAsk {
+            after: Some(Cursor::new(text).expect("short enough")),
+            limit: 10,
+        };
+        let events = sure(backend.events(&EventSearch::default(), &ask).await);
+        assert_eq!((events.items.len(), events.next), (0, None), "{text:?}");
+        let letters = sure(backend.dead_letters(&ask).await);
+        assert_eq!((letters.items.len(), letters.next), (0, None), "{text:?}");
+        let refusals = sure(backend.refusals(&ask).await);
+        assert_eq!((refusals.items.len(), refusals.next), (0, None), "{text:?}");
+        let declined = sure(backend.declined(&ask).await);
+        assert_eq!((declined.items.len(), declined.next), (0, None), "{text:?}");
+    }
 }

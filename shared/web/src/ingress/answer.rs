@@ -6,6 +6,7 @@ use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use switchboard_core::identity::EventId;
 use switchboard_core::ingress::Reply;
+use switchboard_core::refusal::Cause;
 
 /// Seconds after which a sender may come back, where nothing better is known.
 const TRY_AGAIN_AFTER: HeaderValue = HeaderValue::from_static("5");
@@ -16,16 +17,20 @@ pub(super) fn to(reply: &Reply) -> Response {
         Reply::Accepted(event) => stored("accepted", event),
         Reply::Repeat(event) => stored("repeat", event),
         Reply::Refused => said(StatusCode::UNAUTHORIZED, "refused"),
-        Reply::Declined(cause) => match cause.status() {
-            400 => said(StatusCode::BAD_REQUEST, "unreadable"),
-            404 => said(StatusCode::NOT_FOUND, "unknown source"),
-            413 => said(StatusCode::PAYLOAD_TOO_LARGE, "too large"),
-            _ => {
-                let mut answer = said(StatusCode::SERVICE_UNAVAILABLE, "try again");
-                answer.headers_mut().insert(RETRY_AFTER, TRY_AGAIN_AFTER);
-                answer
-            }
-        },
+        Reply::Declined(cause) => declined(*cause),
+    }
+}
+
+fn declined(cause: Cause) -> Response {
+    match cause {
+        Cause::Unreadable(_) => said(StatusCode::BAD_REQUEST, "unreadable"),
+        Cause::UnknownSource => said(StatusCode::NOT_FOUND, "unknown source"),
+        Cause::TooLarge => said(StatusCode::PAYLOAD_TOO_LARGE, "too large"),
+        Cause::StoreUnavailable | Cause::Overloaded => {
+            let mut answer = said(StatusCode::SERVICE_UNAVAILABLE, "try again");
+            answer.headers_mut().insert(RETRY_AFTER, TRY_AGAIN_AFTER);
+            answer
+        }
     }
 }
 
@@ -56,4 +61,25 @@ fn json(code: StatusCode, text: String) -> Response {
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::refusal::Unreadable;
+
+    use super::*;
+
+    #[test]
+    fn a_declined_request_is_answered_with_the_status_that_operators_are_shown() {
+        for cause in [
+            Cause::Unreadable(Unreadable::BodyNotWhole),
+            Cause::UnknownSource,
+            Cause::TooLarge,
+            Cause::StoreUnavailable,
+            Cause::Overloaded,
+        ] {
+            let status = to(&Reply::Declined(cause)).status();
+            assert_eq!(status.as_u16(), cause.status(), "{cause}");
+        }
+    }
 }

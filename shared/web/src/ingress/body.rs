@@ -17,8 +17,8 @@ use super::{IngressLimits, declared};
 pub(super) const HEAD_BYTES: usize = 16 * 1024;
 /// The unit that memory is counted in.
 const UNIT: usize = 1024;
-/// What is taken of the budget at a time while a body grows, in units.
-const STEP: usize = 64;
+/// Most room that is made for a body before any of it is there, in bytes.
+const FIRST_ROOM: usize = 64 * 1024;
 
 /// Memory for all bodies at once, counted in KiB. It is taken as a body grows and not when it is announced, so that
 /// announcing costs nobody anything.
@@ -52,7 +52,8 @@ pub(super) async fn whole(
 ) -> Result<(Bytes, OwnedSemaphorePermit), Cause> {
     let mut memory = budget.take(HEAD_BYTES / UNIT)?;
     // Memory that is reserved and not written to yet is not in use yet.
-    let mut bytes = BytesMut::with_capacity(declared(headers).unwrap_or(0).min(max_body));
+    let room = declared(headers).unwrap_or(0).min(max_body);
+    let mut bytes = BytesMut::with_capacity(room.min(FIRST_ROOM));
     let read = async {
         while let Some(frame) = timeout(limits.body_pause, body.frame())
             .await
@@ -67,8 +68,10 @@ pub(super) async fn whole(
             }
             let due = length.saturating_add(HEAD_BYTES).div_ceil(UNIT);
             if let Some(missing) = due.checked_sub(memory.num_permits()).filter(|n| *n > 0) {
+                // A growing part ahead, so that a long body asks seldom and a first byte costs what it is.
+                let ahead = memory.num_permits() / 4;
                 let more = budget
-                    .take(missing.max(STEP))
+                    .take(missing.max(ahead))
                     .or_else(|_| budget.take(missing))?;
                 memory.merge(more);
             }

@@ -13,14 +13,17 @@ use http::header::{CONTENT_LENGTH, EXPECT};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use switchboard_core::ingress::{Ingress, Reply};
+use switchboard_core::names::SourceName;
 use switchboard_core::ports::Backend;
 use switchboard_core::refusal::Cause;
 use tokio::sync::OwnedSemaphorePermit;
 
 use self::body::Budget;
+use self::count::{Counter, Declined};
 
 mod answer;
 mod body;
+mod count;
 
 /// What every source's address starts with.
 const PREFIX: &str = "/in/";
@@ -36,6 +39,9 @@ pub struct IngressLimits {
     pub memory: usize,
     /// How long checking and storing may take before the sender is told to try again.
     pub accept_time: Duration,
+    /// How many declined requests are being counted at once. One more is answered without waiting for its count, which
+    /// is kept for later: the totals stay exact.
+    pub counts: usize,
     /// How much of an unwanted body is read, in bytes, so that a sender who is still writing gets its answer.
     pub unwanted_bytes: usize,
     /// How long an unwanted body is read for.
@@ -49,6 +55,7 @@ impl Default for IngressLimits {
             body_pause: Duration::from_secs(10),
             memory: 256 * 1024 * 1024,
             accept_time: Duration::from_secs(10),
+            counts: 1_000,
             unwanted_bytes: 16 * 1024 * 1024,
             unwanted_time: Duration::from_secs(5),
         }
@@ -61,6 +68,7 @@ struct Door<B> {
     max_body: usize,
     limits: IngressLimits,
     budget: Budget,
+    counter: Arc<Counter<B>>,
 }
 
 /// The router of every source's address, and of everything else below `/in/`, which is answered 404. Bodies longer
@@ -71,6 +79,7 @@ pub fn router<B: Backend>(
     limits: IngressLimits,
 ) -> Router {
     let door = Arc::new(Door {
+        counter: Counter::new(Arc::clone(&ingress), limits.counts),
         ingress,
         max_body,
         budget: Budget::new(limits.memory),
@@ -87,12 +96,15 @@ async fn receive<B: Backend>(State(door): State<Arc<Door<B>>>, request: Request)
     let path = parts.uri.path();
     // The path as it came: an encoded, doubled or final slash is part of a name that no source has.
     let name = path.strip_prefix(PREFIX).unwrap_or_default();
-    let turned_away = if door.ingress.source(name).is_none() {
-        Some(door.decline(None, path, Cause::UnknownSource).await)
-    } else if parts.method != Method::POST {
+    let Some(source) = door.ingress.source(name).map(|source| source.name.clone()) else {
+        let answer = door.decline(None, path, Cause::UnknownSource).await;
+        door.leave_unread(&parts, body);
+        return answer;
+    };
+    let turned_away = if parts.method != Method::POST {
         Some(answer::only_post())
     } else if declared(&parts.headers).is_some_and(|length| length > door.max_body) {
-        Some(door.decline(Some(name), name, Cause::TooLarge).await)
+        Some(door.decline(Some(&source), name, Cause::TooLarge).await)
     } else {
         None
     };
@@ -108,9 +120,9 @@ async fn receive<B: Backend>(State(door): State<Arc<Door<B>>>, request: Request)
         &door.limits,
     );
     match read.await {
-        Ok((bytes, memory)) => door.accept(name.to_owned(), parts, bytes, memory).await,
+        Ok((bytes, memory)) => door.accept(source, parts, bytes, memory).await,
         Err(cause) => {
-            let answer = door.decline(Some(name), name, cause).await;
+            let answer = door.decline(Some(&source), name, cause).await;
             door.leave_unread(&parts, body);
             answer
         }
@@ -128,7 +140,7 @@ impl<B: Backend> Door<B> {
     /// Checks and stores. `memory` is given back when that is done, also after the sender has been answered.
     async fn accept(
         self: &Arc<Self>,
-        name: String,
+        name: SourceName,
         parts: Parts,
         body: Bytes,
         memory: OwnedSemaphorePermit,
@@ -136,7 +148,7 @@ impl<B: Backend> Door<B> {
         let door = Arc::clone(self);
         let source = name.clone();
         let step = async move {
-            let reply = match door.ingress.source(&source) {
+            let reply = match door.ingress.source(source.as_str()) {
                 Some(found) => door.ingress.receive(found, &parts.headers, body).await,
                 None => Reply::Declined(Cause::UnknownSource),
             };
@@ -146,35 +158,26 @@ impl<B: Backend> Door<B> {
         if let Some(reply) = self.whole_step(step).await {
             return answer::to(&reply);
         }
-        self.count(Some(&name), name.clone(), Cause::StoreUnavailable);
-        answer::to(&Reply::Declined(Cause::StoreUnavailable))
+        let cause = Cause::StoreUnavailable;
+        // The sender has waited long enough: it does not wait for the count as well.
+        drop(
+            self.counter
+                .count(Declined::new(Some(&name), name.as_str(), cause)),
+        );
+        answer::to(&Reply::Declined(cause))
     }
 
-    async fn decline(self: &Arc<Self>, source: Option<&str>, path: &str, cause: Cause) -> Response {
-        let counted = self.count(source, path.to_owned(), cause);
+    async fn decline(&self, source: Option<&SourceName>, path: &str, cause: Cause) -> Response {
+        let declined = Declined::new(source, path, cause);
         // The answer waits for the count, within bounds, so that whoever has the answer can read the count.
-        if tokio::time::timeout(self.limits.accept_time, counted)
-            .await
-            .is_err()
+        if let Some(counted) = self.counter.count(declined)
+            && tokio::time::timeout(self.limits.accept_time, counted)
+                .await
+                .is_err()
         {
             tracing::warn!("a declined request was not counted in time");
         }
         answer::to(&Reply::Declined(cause))
-    }
-
-    /// Counts a declined request in a task of its own.
-    fn count(
-        self: &Arc<Self>,
-        source: Option<&str>,
-        path: String,
-        cause: Cause,
-    ) -> tokio::task::JoinHandle<()> {
-        let door = Arc::clone(self);
-        let source = source.map(str::to_owned);
-        tokio::spawn(async move {
-            let source = source.and_then(|name| door.ingress.source(&name));
-            door.ingress.decline(source, &path, cause).await;
-        })
     }
 
     /// Runs a step in a task of its own, so that neither a sender who hangs up nor the time limit cuts it in the
@@ -191,7 +194,9 @@ impl<B: Backend> Door<B> {
                 None
             }
             Err(_) => {
-                tracing::error!(limit = ?self.limits.accept_time, "receiving takes too long");
+                let limit = self.limits.accept_time.as_millis();
+                let limit_ms = u64::try_from(limit).unwrap_or(u64::MAX);
+                tracing::error!(limit_ms, "receiving takes too long");
                 None
             }
         }

@@ -1,5 +1,5 @@
 //! What operators reach: the page, the API, the admin interface, metrics and health. This file puts the routes
-//! together; who may reach them stands in [`access`] and [`guard`].
+//! together; who may reach them stands in `access` and `guard`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

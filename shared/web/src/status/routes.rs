@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
-use switchboard_core::configuration::{Configuration, Limits};
+use switchboard_core::configuration::Configuration;
 use switchboard_core::endpoint::Settings;
 use switchboard_core::names::{DestinationName, SourceName};
 use switchboard_core::ports::Backend;
@@ -83,28 +83,24 @@ fn retry(
         (&destination.name, address, signed)
     });
     let yours = DestinationName::your_endpoint();
-    configured
-        .chain([(&yours, read::shown(settings), true)])
-        .map(|(name, address, signed)| {
-            let limits = configuration.limits(name);
-            let held = settings.held.contains(name);
-            (name.clone(), rule(limits, address, signed, held))
-        })
-        .collect()
-}
-
-fn rule(limits: &Limits, address: Option<String>, signed: bool, held: bool) -> RetryAnswer {
-    RetryAnswer {
-        address,
-        attempts: limits.rule.attempts(),
-        pauses_ms: limits.rule.pauses().iter().copied().map(millis).collect(),
-        jitter: limits.rule.jitter(),
-        time_limit_ms: millis(limits.time_limit),
-        first_pause_ms: limits.first_pause.map(millis),
-        max_in_flight: limits.max_in_flight,
-        signed,
-        held,
-    }
+    let rules = configured.chain([(&yours, read::shown(settings), true)]);
+    let rules = rules.map(|(name, address, signed)| {
+        let limits = configuration.limits(name);
+        let rule = &limits.rule;
+        let answer = RetryAnswer {
+            address,
+            attempts: rule.attempts(),
+            pauses_ms: rule.pauses().iter().copied().map(millis).collect(),
+            jitter: rule.jitter(),
+            time_limit_ms: millis(limits.time_limit),
+            first_pause_ms: limits.first_pause.map(millis),
+            max_in_flight: limits.max_in_flight,
+            signed,
+            held: settings.held.contains(name),
+        };
+        (name.clone(), answer)
+    });
+    rules.collect()
 }
 
 fn millis(duration: Duration) -> u64 {

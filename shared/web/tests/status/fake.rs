@@ -163,7 +163,7 @@ impl Ledger for Fake {
         unreachable!("nothing is replayed here")
     }
 
-    async fn recover(&self, _: Timestamp, _: u32) -> Answer<Moved> {
+    async fn recover(&self, _: Spread, _: u32) -> Answer<Moved> {
         unreachable!("nothing is recovered here")
     }
 

@@ -66,7 +66,7 @@ async fn the_starts_of_a_redrive_run_on_over_its_steps() {
         [
             (NOW, PER_SECOND, STEP),
             (after(10), PER_SECOND, STEP),
-            (after(20), PER_SECOND, STEP),
+            (after(20), PER_SECOND, 200),
         ],
         "500 at 50 a second take 10 seconds"
     );
@@ -211,7 +211,7 @@ async fn clearing_your_endpoint_first_stops_new_copies_then_ends_the_open_ones()
         [
             Call::Change(Change::ClearEndpoint),
             Call::Bury(yours.clone(), STEP),
-            Call::Bury(yours, STEP),
+            Call::Bury(yours, 1),
         ]
     );
 }

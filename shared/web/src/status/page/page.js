@@ -14,6 +14,8 @@ const LISTS = {
 };
 const pages = Object.fromEntries(Object.keys(LISTS).map((name) => [name, 1]));
 let open = null;
+// Whether somebody just asked for the open event, which stands below the list.
+let moveTo = false;
 let readAt = null;
 let readAgain = () => {};
 
@@ -77,6 +79,7 @@ function showEvents({ items }) {
   const focused = document.activeElement?.dataset?.event;
   tables.events(items, (event) => {
     open = event;
+    moveTo = true;
     readAgain();
   });
   if (focused) document.querySelector(`#events [data-event="${CSS.escape(focused)}"]`)?.focus();
@@ -92,6 +95,8 @@ function showEvent(event) {
     `${number(event.repeats_with_other_body)} of them with another body`,
   );
   tables.deliveries(event.delivery_list);
+  if (moveTo) byId("event").scrollIntoView({ block: "nearest" });
+  moveTo = false;
 }
 
 function showEndpoint({ your_endpoint: endpoint, held }) {

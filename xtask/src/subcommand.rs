@@ -1,0 +1,55 @@
+//! The subcommands of `cargo xtask`, and what is said to a command line that names none of them.
+
+use std::process::ExitCode;
+
+use crate::environment::Environment;
+use crate::test;
+
+/// The exit code of a command line that makes no sense.
+const USAGE: u8 = 64;
+
+/// One subcommand.
+pub(crate) struct Subcommand {
+    name: &'static str,
+    what: &'static str,
+    pub(crate) run: fn(&Environment) -> ExitCode,
+}
+
+const ALL: [Subcommand; 1] = [Subcommand {
+    name: "test",
+    what: "runs every check and every test there is, and ends with a summary",
+    run: test::run,
+}];
+
+/// The subcommand of that name.
+pub(crate) fn named(name: &str) -> Option<&'static Subcommand> {
+    ALL.iter().find(|known| known.name == name)
+}
+
+/// Says why the command line makes no sense, and what would.
+pub(crate) fn refuse(why: &str) -> ExitCode {
+    eprintln!("{why}\n\n{}", usage());
+    ExitCode::from(USAGE)
+}
+
+/// What can be run, a line each.
+pub(crate) fn usage() -> String {
+    let lines = ALL
+        .iter()
+        .map(|Subcommand { name, what, .. }| format!("\n  {name:<12} {what}"));
+    format!("cargo xtask SUBCOMMAND{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subcommand_is_found_by_the_name_that_the_usage_tells() {
+        for known in &ALL {
+            assert!(named(known.name).is_some());
+            assert!(usage().contains(&format!("\n  {} ", known.name)));
+        }
+        assert!(named("tests").is_none());
+    }
+}
