@@ -52,10 +52,11 @@ pub(crate) fn init(folder: &Path, program: &str, rng: &mut dyn Rng) -> Result<()
         file.display(),
         own.display()
     ));
+    let data = quoted(&folder.join("data").display().to_string());
     let (program, file) = (quoted(program), quoted(&file.display().to_string()));
     say("run it, with sample receivers to deliver to:");
     say(&format!(
-        "  {program} serve --config {file} --receivers 127.0.0.1:3001"
+        "  {program} serve --config {file} --data {data} --receivers 127.0.0.1:3001"
     ));
     say("send it a first event, in another terminal:");
     say(&format!(

@@ -132,6 +132,7 @@ async fn a_secret_that_is_there_is_kept_and_the_configuration_written() {
     assert!(ended.out.contains("kept: "), "{}", ended.out);
     assert_eq!(read(folder.path(), "secrets/my-app"), "mine");
     assert!(read(folder.path(), "switchboard.toml").contains("[[source]]"));
+    assert_eq!(read(folder.path(), "secrets/.gitignore"), "*\n");
 }
 
 #[tokio::test]
