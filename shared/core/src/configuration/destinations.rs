@@ -21,6 +21,8 @@ const TIME_LIMITS: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_mins(1);
 /// Bounds of a first pause: what a queue of every backend can wait.
 const FIRST_PAUSES: std::ops::RangeInclusive<Duration> = Duration::ZERO..=Duration::from_mins(12);
+/// What every certificate in a PEM file begins with (RFC 7468).
+const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
 /// Headers that a destination may not be configured to get: the connection's and those that Switchboard writes.
 const OWN_HEADERS: [&str; 10] = [
     "keep-alive",
@@ -157,12 +159,14 @@ impl Reader<'_> {
         key.ok()
     }
 
+    /// The certificates of a file, as text; whether each of them can be used is the transport's to say.
     fn certificates(&mut self, fields: &mut Fields<'_>, path: &str) -> Option<String> {
-        let read = self.secrets.read(&Reference::File(path.to_owned()));
-        if let Err(why) = &read {
-            fields.fault(format!("ca_file {path:?} cannot be read: {why}"));
+        match self.secrets.read(&Reference::File(path.to_owned())) {
+            Ok(pem) if pem.contains(CERTIFICATE) => return Some(pem),
+            Ok(_) => fields.fault(format!("ca_file {path:?} holds no certificate (PEM)")),
+            Err(why) => fields.fault(format!("ca_file {path:?} cannot be read: {why}")),
         }
-        read.ok()
+        None
     }
 }
 

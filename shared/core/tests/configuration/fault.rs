@@ -27,6 +27,21 @@ fn destination(keys: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_certificate_file_without_a_certificate_is_a_fault_like_any_other() {
+    let vault = Vault::of(&[
+        ("env:SHOP", "shpss_a_long_secret"),
+        ("file:key.pem", "-----BEGIN PRIVATE KEY-----"),
+    ]);
+    let destination =
+        "[[destination]]\nname = \"chat\"\nurl = \"ftp://h\"\nca_file = \"key.pem\"\n";
+    let due = [
+        "destination \"chat\": url must begin with http:// or https://",
+        "destination \"chat\": ca_file \"key.pem\" holds no certificate (PEM)",
+    ];
+    assert_eq!(faults(&format!("{SOURCE}{destination}"), &vault), due);
+}
+
+#[test]
 fn every_fault_of_a_file_is_named_at_once_with_its_entry() {
     let text = r#"
 keep_days = 3
