@@ -108,11 +108,11 @@ impl Ledger for Store {
     }
 
     async fn begin(&self, _: &Hint, _: Timestamp) -> Answer<Begun> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn record(&self, _: &Attempt, _: &AttemptRecord, _: Next, _: Keep) -> Answer<Recorded> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn bury(
@@ -123,27 +123,27 @@ impl Ledger for Store {
         _: Keep,
         _: u32,
     ) -> Answer<Moved> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn shelve(&self, _: &DestinationName, _: Timestamp, _: Keep, _: u32) -> Answer<Moved> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn requeue(&self, _: &Selection, _: Spread, _: u32) -> Answer<Moved> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn replay(&self, _: &EventId, _: Run, _: &[Queued]) -> Answer<bool> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn recover(&self, _: Spread, _: u32) -> Answer<Moved> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn expire(&self, _: Timestamp, _: u32) -> Answer<Moved> {
-        unimplemented!()
+        not_asked()
     }
 }
 
@@ -168,36 +168,44 @@ impl SettingsStore for Store {
     }
 
     async fn change(&self, _: Change) -> Answer<Arc<Settings>> {
-        unimplemented!()
+        not_asked()
     }
 }
 
 impl Views for Store {
     async fn overview(&self) -> Answer<Overview> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn events(&self, _: &EventSearch, _: &PageAsk) -> Answer<Page<EventRow>> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn event(&self, _: &EventId) -> Answer<Option<EventView>> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn dead_letters(&self, _: &PageAsk) -> Answer<Page<DeadLetter>> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn refusals(&self, _: &PageAsk) -> Answer<Page<RefusalRow>> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn declined(&self, _: &PageAsk) -> Answer<Page<Declined>> {
-        unimplemented!()
+        not_asked()
     }
 
     async fn ready(&self) -> Answer<()> {
-        unimplemented!()
+        not_asked()
     }
+}
+
+/// The door asks a store for nothing else; if it did, it would be answered as by a store that fails.
+fn not_asked<T>() -> Answer<T> {
+    Err(BackendError::new(
+        "what the door never asks for",
+        "not asked for",
+    ))
 }
