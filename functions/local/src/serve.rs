@@ -148,28 +148,30 @@ async fn run(
     running.spawn(server::serve(door, router, until(stopped.clone())));
     running.spawn(lanes.run(stopped.clone()));
     running.spawn(expiry::run(store, clock, stopped));
-    let mut early = false;
-    while let Some(ended) = running.join_next().await {
-        if !*stop.borrow() || ended.is_err() {
-            early = true;
-            tracing::error!(
-                broke_off = ended.is_err(),
-                "a part of it ended by itself; stopping the others"
-            );
-            stop.send_replace(true);
-        }
-    }
+    let ended = together(running, &stop).await;
     last.send_replace(true);
     if let Some(receiving) = receiving {
         drop(receiving.await);
     }
-    if early {
-        Err(Failed::new(
-            "a part of it ended by itself; the log says more",
-        ))
-    } else {
-        Ok(())
+    ended
+}
+
+/// Waits for all parts to end. One that ends before `stop` says so, or breaks off, stops the others and is a failure.
+async fn together(mut parts: JoinSet<()>, stop: &watch::Sender<bool>) -> Result<(), Failed> {
+    let mut ended = Ok(());
+    while let Some(part) = parts.join_next().await {
+        if !*stop.borrow() || part.is_err() {
+            tracing::error!(
+                broke_off = part.is_err(),
+                "a part of it ended by itself; stopping the others"
+            );
+            ended = Err(Failed::new(
+                "a part of it ended by itself; the log says more",
+            ));
+            stop.send_replace(true);
+        }
     }
+    ended
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {
@@ -177,5 +179,40 @@ async fn until(mut stopped: watch::Receiver<bool>) {
         if stopped.changed().await.is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts of which one waits for the stop, and `other`.
+    fn parts(
+        stop: &watch::Sender<bool>,
+        other: impl Future<Output = ()> + Send + 'static,
+    ) -> JoinSet<()> {
+        let mut parts = JoinSet::new();
+        parts.spawn(until(stop.subscribe()));
+        parts.spawn(other);
+        parts
+    }
+
+    #[tokio::test]
+    async fn a_part_that_breaks_off_or_ends_early_ends_the_others_and_is_a_failure() {
+        let stop = watch::Sender::new(false);
+        let broken = parts(&stop, async { panic!("as the test wants") });
+        assert!(together(broken, &stop).await.is_err());
+        assert!(*stop.borrow(), "the others were told");
+        let stop = watch::Sender::new(false);
+        let early = parts(&stop, std::future::ready(()));
+        assert!(together(early, &stop).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn parts_that_end_when_they_are_told_are_no_failure() {
+        let stop = watch::Sender::new(false);
+        let good = parts(&stop, until(stop.subscribe()));
+        stop.send_replace(true);
+        assert!(together(good, &stop).await.is_ok());
     }
 }

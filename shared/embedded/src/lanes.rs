@@ -33,6 +33,7 @@ pub(crate) const STEP: u32 = 500;
 pub struct Lanes<T> {
     work: Arc<Work<T>>,
     configuration: Arc<Configuration>,
+    recover_every: Duration,
 }
 
 struct Work<T> {
@@ -59,6 +60,16 @@ impl<T: Transport> Lanes<T> {
         Self {
             work: Arc::new(work),
             configuration,
+            recover_every: LONGEST_SLEEP,
+        }
+    }
+
+    /// The same, looking this often for a release that was cut; every half minute otherwise.
+    #[must_use]
+    pub fn recovering_every(self, recover_every: Duration) -> Self {
+        Self {
+            recover_every,
+            ..self
         }
     }
 
@@ -84,7 +95,7 @@ impl<T: Transport> Lanes<T> {
                     started.remove(&ended);
                 }
                 // A release that was cut between its steps is finished while everything runs, too.
-                () = pause(LONGEST_SLEEP) => {
+                () = pause(self.recover_every) => {
                     recovery::recover(&self.work.store, &*self.work.clock, &mut stop).await;
                 }
                 _ = stop.changed() => {}

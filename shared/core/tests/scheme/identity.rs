@@ -278,3 +278,23 @@ fn a_form_event_whose_body_has_no_readable_type_is_kept_without_a_kind() {
         assert_eq!(identity.kind, Kind::default());
     }
 }
+
+#[test]
+fn only_the_white_space_of_http_is_cut_off_an_id() {
+    let plain = key("github", &github("ws1", None), b"{}");
+    assert_eq!(key("github", &github(" ws1\t", None), b"{}"), plain);
+    for other in ["ws1\u{a0}", "\u{3000}ws1"] {
+        assert_ne!(
+            key("github", &github(other, None), b"{}"),
+            plain,
+            "{other:?}"
+        );
+    }
+}
+
+#[test]
+fn a_hook_has_a_longest_length_as_an_id_has() {
+    let sent = |length| identify("github", &github("1", Some(&"h".repeat(length))), b"{}");
+    assert!(sent(1024).is_ok());
+    assert_eq!(sent(1025), Err(Unreadable::IdLength));
+}

@@ -91,6 +91,22 @@ async fn a_slow_destination_fills_only_its_own_lane() {
 }
 
 #[tokio::test]
+async fn a_release_that_was_cut_is_finished_without_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let running = run(folder.path(), &configured(CONFIGURATION), &Told::new(&[]));
+    let hold = Change::Hold(name("good"));
+    running.store.change(hold).await.expect("held");
+    running.accept("1", &["good"]).await;
+    running.until("it is held", |totals| totals.held == 1).await;
+    let release = Change::Release(name("good"));
+    running.store.change(release).await.expect("released");
+    running
+        .until("it is delivered", |totals| totals.delivered == 1)
+        .await;
+    running.end().await;
+}
+
+#[tokio::test]
 async fn a_lane_holds_no_more_bodies_than_there_is_room_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let told = Told::new(&[("good", Does::Wait)]);

@@ -200,7 +200,8 @@ pub(crate) fn run(folder: &Path, configuration: &Arc<Configuration>, told: &Told
         performer,
         Arc::clone(configuration),
         shared,
-    );
+    )
+    .recovering_every(Duration::from_millis(100));
     let (stop, stopped) = watch::channel(false);
     Running {
         store,

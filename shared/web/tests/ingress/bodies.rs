@@ -237,6 +237,27 @@ async fn announcing_a_body_takes_no_memory_from_the_others() {
 }
 
 #[tokio::test]
+async fn the_first_byte_of_a_body_takes_little_memory_from_the_others() {
+    let limits = IngressLimits {
+        memory: 1024 * 1024,
+        ..IngressLimits::default()
+    };
+    let board = Switchboard::within(limits).await;
+    let mut begun = Vec::new();
+    for _ in 0..40 {
+        let mut sender = board.sender().await;
+        sender
+            .say(head("/in/shop", "1", b"x", "content-length: 1000000\r\n"))
+            .await;
+        begun.push(sender);
+    }
+    let answer = board
+        .answer(signed("/in/shop", "2", &vec![b'x'; 100_000]))
+        .await;
+    assert_eq!(answer.status, 200);
+}
+
+#[tokio::test]
 async fn a_flood_of_headers_is_too_large() {
     let board = Switchboard::start().await;
     let mut lines = String::new();
