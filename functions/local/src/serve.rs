@@ -197,15 +197,20 @@ mod tests {
         parts
     }
 
+    async fn soon<T>(what: impl Future<Output = T> + Send) -> T {
+        let waited = tokio::time::timeout(std::time::Duration::from_secs(10), what).await;
+        waited.expect("it ends")
+    }
+
     #[tokio::test]
     async fn a_part_that_breaks_off_or_ends_early_ends_the_others_and_is_a_failure() {
         let stop = watch::Sender::new(false);
         let broken = parts(&stop, async { panic!("as the test wants") });
-        assert!(together(broken, &stop).await.is_err());
+        assert!(soon(together(broken, &stop)).await.is_err());
         assert!(*stop.borrow(), "the others were told");
         let stop = watch::Sender::new(false);
         let early = parts(&stop, std::future::ready(()));
-        assert!(together(early, &stop).await.is_err());
+        assert!(soon(together(early, &stop)).await.is_err());
     }
 
     #[tokio::test]
@@ -213,6 +218,6 @@ mod tests {
         let stop = watch::Sender::new(false);
         let good = parts(&stop, until(stop.subscribe()));
         stop.send_replace(true);
-        assert!(together(good, &stop).await.is_ok());
+        assert!(soon(together(good, &stop)).await.is_ok());
     }
 }
