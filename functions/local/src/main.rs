@@ -19,6 +19,7 @@ mod configure;
 mod end;
 mod endpoint;
 mod expiry;
+mod fail;
 mod init;
 mod log;
 mod prepare;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let mut seed = [0; 32];
     let started = getrandom::fill(&mut seed)
         .map_err(Failed::new)
+        .and_then(|()| fail::install(environment.text("SWITCHBOARD_FAIL")))
         .and_then(|()| {
             tokio::runtime::Builder::new_multi_thread()
                 .enable_all()

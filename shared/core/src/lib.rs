@@ -9,6 +9,7 @@ pub mod configuration;
 pub mod delivery;
 pub mod endpoint;
 pub mod event;
+pub mod fail;
 pub mod failure;
 pub mod forward;
 pub mod identity;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::BackendError;
 use tokio::sync::{mpsc, oneshot};
@@ -182,7 +183,9 @@ fn write(
         })?;
     }
     totals.write(&transaction)?;
+    fail::reach(FailPoint::BeforeCommit);
     transaction.commit()?;
+    fail::reach(FailPoint::AfterCommit);
     Ok(wake)
 }
 
