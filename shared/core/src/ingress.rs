@@ -103,6 +103,11 @@ impl<B: Backend> Ingress<B> {
         };
         let (accepted, planned) = match self.accept(&event).await {
             Ok(accepted) => accepted,
+            Err(error) if error.is_overloaded() => {
+                return self
+                    .decline(Some(source), source.name.as_str(), Cause::Overloaded)
+                    .await;
+            }
             Err(error) => {
                 tracing::error!(event.source = %source.name, event.id = %event.id, error = %error.line(), "event not stored");
                 return self
@@ -184,7 +189,9 @@ impl<B: Backend> Ingress<B> {
     }
 
     async fn note(&self, now: Timestamp, note: Note) {
-        if let Err(error) = self.backend.note(now, note).await {
+        if let Err(error) = self.backend.note(now, note).await
+            && !error.is_overloaded()
+        {
             tracing::error!(error = %error.line(), "not written to the journal; counted in memory");
         }
     }

@@ -9,6 +9,7 @@ mod lane;
 mod lanes;
 mod moves;
 mod open;
+mod queue;
 mod readers;
 mod record;
 mod recovery;

@@ -19,6 +19,7 @@ use switchboard_core::time::Timestamp;
 
 use crate::journal::Unwritten;
 use crate::open::{self, Folder, OpenError};
+use crate::queue::From;
 use crate::readers::{self, Readers};
 use crate::wakes::Wakes;
 use crate::writer::{Failure, Step, Writer};
@@ -76,9 +77,17 @@ impl Store {
         T: Send + 'static,
         F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send + 'static,
     {
+        self.step_from(From::Inside, doing, step).await
+    }
+
+    async fn step_from<T, F>(&self, from: From, doing: &'static str, step: F) -> Answer<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send + 'static,
+    {
         match &self.writer {
             Some(writer) => {
-                let answer = writer.step(doing, step).await;
+                let answer = writer.step(from, doing, step).await;
                 if answer.is_ok() {
                     self.count_unwritten(writer).await;
                 }
@@ -99,7 +108,8 @@ impl Store {
             earlier.count(step);
             Ok(())
         };
-        if writer.step("writing earlier counts", count).await.is_err() {
+        let counted = writer.step(From::Inside, "writing earlier counts", count);
+        if counted.await.is_err() {
             self.unwritten().merge(again);
         }
     }
@@ -158,7 +168,7 @@ impl Ledger for Store {
     async fn accept(&self, event: &Event, plan: &[Queued], keep: Keep) -> Answer<Accepted> {
         let (event, plan) = (Arc::new(event.clone()), plan.to_vec());
         let digest = event.body_digest();
-        self.step("storing an event", move |step| {
+        self.step_from(From::Outside, "storing an event", move |step| {
             accept::accept(step, &event, &digest, &plan, keep)
         })
         .await
@@ -250,7 +260,7 @@ impl Journal for Store {
     async fn note(&self, at: Timestamp, note: Note) -> Answer<()> {
         let kept = note.clone();
         let written = self
-            .step("writing to the journal", move |step| {
+            .step_from(From::Outside, "writing to the journal", move |step| {
                 journal::note(step, at, &note)
             })
             .await;

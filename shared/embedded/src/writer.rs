@@ -3,26 +3,23 @@
 //! transaction.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::BackendError;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::open::OpenError;
+use crate::queue::{From, MOST_STEPS, NotTaken, Queue};
 use crate::settings;
 use crate::totals::Changes;
 use crate::wakes::{News, Wakes};
-
-/// Most steps in one transaction.
-const MOST_STEPS: usize = 256;
-/// Most steps that may wait; beyond it the callers wait, which is what makes the door answer 503 in time.
-const MOST_WAITING: usize = 4096;
 
 /// From this many steps in a transaction on the writer is busy: then it waits a moment for more before it begins the
 /// next. A transaction costs about as much as ten steps do.
@@ -42,12 +39,15 @@ pub(crate) enum Failure {
     /// A step panicked: our own fault.
     #[error("a step broke off")]
     BrokeOff,
+    /// Too many steps wait already.
+    #[error("more waits to be written than can be in time")]
+    Full,
     /// The writer has ended.
     #[error("the store is closed")]
     Closed,
 }
 
-impl From<rusqlite::Error> for Failure {
+impl std::convert::From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(Arc::new(error))
     }
@@ -140,10 +140,37 @@ impl<T: Send, F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send> WaitingStep 
     }
 }
 
-/// Hands steps to the writer thread.
-#[derive(Debug)]
-pub(crate) struct Writer {
-    steps: mpsc::Sender<Box<dyn WaitingStep>>,
+type Steps = Queue<Box<dyn WaitingStep>>;
+
+/// Hands steps to the writer thread, which ends when this is dropped and nothing waits any more.
+pub(crate) struct Writer(Arc<Steps>);
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Writer")
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Closes the queue when the writer thread ends, however it does, and lets go of what waits in it.
+struct Ending<'a>(&'a Steps);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+        let mut left = Vec::new();
+        loop {
+            self.0.take(&mut left);
+            if left.drain(..).count() == 0 {
+                return;
+            }
+        }
+    }
 }
 
 impl Writer {
@@ -152,16 +179,22 @@ impl Writer {
         wakes: Arc<Wakes>,
     ) -> Result<(Self, JoinHandle<()>), OpenError> {
         let known = Known::of(&connection)?;
-        let (steps, waiting) = mpsc::channel(MOST_WAITING);
+        let steps = Arc::new(Steps::default());
+        let waiting = Arc::clone(&steps);
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
-            .spawn(move || run(connection, known, waiting, &wakes))
+            .spawn(move || run(connection, known, &waiting, &wakes))
             .map_err(OpenError::Thread)?;
-        Ok((Self { steps }, thread))
+        Ok((Self(steps), thread))
     }
 
     /// Runs a step and waits until it is on disk. `step` may be run more than once; only the last run counts.
-    pub(crate) async fn step<T, F>(&self, doing: &'static str, step: F) -> Result<T, BackendError>
+    pub(crate) async fn step<T, F>(
+        &self,
+        from: From,
+        doing: &'static str,
+        step: F,
+    ) -> Result<T, BackendError>
     where
         T: Send + 'static,
         F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send + 'static,
@@ -172,36 +205,41 @@ impl Writer {
             value: None,
             reply,
         });
-        let answer = match self.steps.send(call).await {
+        let answer = match self.0.put(from, call).await {
             Ok(()) => answer.await.unwrap_or(Err(Failure::Closed)),
-            Err(_) => Err(Failure::Closed),
+            Err(NotTaken::Full) => return Err(BackendError::overloaded(doing, Failure::Full)),
+            Err(NotTaken::Closed) => Err(Failure::Closed),
         };
         answer.map_err(|failure| BackendError::new(doing, failure))
     }
 }
 
-fn run(
-    mut connection: Connection,
-    mut known: Known,
-    mut waiting: mpsc::Receiver<Box<dyn WaitingStep>>,
-    wakes: &Wakes,
-) {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a transaction takes decides only how many steps may wait for the next"
+)]
+fn stopwatch() -> Instant {
+    Instant::now()
+}
+
+fn run(mut connection: Connection, mut known: Known, waiting: &Steps, wakes: &Wakes) {
+    let _ending = Ending(waiting);
     let mut batch = Vec::with_capacity(MOST_STEPS);
     let mut before = 0;
     loop {
-        if waiting.blocking_recv_many(&mut batch, MOST_STEPS) == 0 {
+        waiting.take(&mut batch);
+        if batch.is_empty() {
             return;
         }
         if before >= BUSY && batch.len() < MOST_STEPS {
             std::thread::sleep(MOMENT);
-            while batch.len() < MOST_STEPS
-                && let Ok(next) = waiting.try_recv()
-            {
-                batch.push(next);
-            }
+            waiting.take(&mut batch);
         }
         before = batch.len();
-        if commit(&mut connection, &mut known, &mut batch, wakes).is_ok() {
+        let begun = stopwatch();
+        let committed = commit(&mut connection, &mut known, &mut batch, wakes);
+        waiting.took(begun.elapsed());
+        if committed.is_ok() {
             for step in batch.drain(..) {
                 step.answer(Ok(()));
             }
@@ -267,15 +305,15 @@ mod tests {
         connection
             .execute_batch("CREATE TABLE kept (n INTEGER)")
             .expect("a table");
-        let (steps, waiting) = mpsc::channel(MOST_WAITING);
-        let writer = Writer { steps };
+        let steps = Arc::new(Steps::default());
+        let writer = Writer(Arc::clone(&steps));
         let keep = |n: i64| {
-            writer.step("keeping", move |step| {
+            writer.step(From::Outside, "keeping", move |step| {
                 step.execute("INSERT INTO kept VALUES (?1)", [n])?;
                 Ok(n)
             })
         };
-        let broken = writer.step("breaking", |step| -> Result<(), Failure> {
+        let broken = writer.step(From::Outside, "breaking", |step| -> Result<(), Failure> {
             step.execute("INSERT INTO kept VALUES (99)", [])?;
             panic!("as told")
         });
@@ -285,7 +323,7 @@ mod tests {
                 next_seq: 1,
                 held: None,
             };
-            std::thread::spawn(move || run(connection, known, waiting, &Wakes::default()));
+            std::thread::spawn(move || run(connection, known, &steps, &Wakes::default()));
         };
         let (one, broken, two, ()) = tokio::join!(keep(1), broken, keep(2), thread);
         assert_eq!((one.expect("kept"), two.expect("kept")), (1, 2));
@@ -293,7 +331,7 @@ mod tests {
         assert_eq!(error.line(), "breaking: a step broke off");
         assert_eq!(keep(3).await.expect("the thread goes on"), 3);
         let kept = writer
-            .step("reading", |step| {
+            .step(From::Inside, "reading", |step| {
                 let mut statement = step.prepare("SELECT n FROM kept ORDER BY n")?;
                 let kept = statement.query_map([], |row| row.get(0))?;
                 Ok(kept.collect::<Result<Vec<i64>, _>>()?)
