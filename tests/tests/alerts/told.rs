@@ -3,7 +3,7 @@
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::{Start, Switchboard};
 
-use crate::setting::{alert, fail, failing_sink, heal, kinds, order, start};
+use crate::setting::{alert, fail, failing_sink, heal, kinds, order, start, wait_metric};
 
 #[tokio::test]
 async fn the_first_dead_letter_is_told_once_and_recovery_once() {
@@ -26,6 +26,7 @@ async fn the_first_dead_letter_is_told_once_and_recovery_once() {
         assert!(!whole.contains(hidden), "{whole}");
     }
 
+    wait_metric(&switchboard, "switchboard_alerts_pending 0").await;
     for id in ["2", "3"] {
         order(&switchboard, id).await;
     }
