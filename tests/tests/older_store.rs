@@ -122,7 +122,7 @@ async fn the_totals_lists_and_settings_are_those_that_were_left() {
     let mut letters: Vec<_> = letters.iter().map(letter).collect();
     letters.sort();
     let mut expected: Vec<_> = DEAD.into_iter().chain(GONE).collect();
-    expected.sort();
+    expected.sort_unstable();
     let left = expected
         .iter()
         .map(|(name, key, made)| ((*name).to_owned(), (*key).to_owned(), *made));
