@@ -1,9 +1,23 @@
 //! What is told of a destination, and that it is told once.
 
+use serde_json::Value;
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::{Start, Switchboard};
 
 use crate::setting::{alert, fail, failing_sink, heal, kinds, order, start, wait_metric};
+
+/// The alert that README shows.
+fn documented() -> Value {
+    let readme = include_str!("../../../README.md");
+    let (_, section) = readme.split_once("## Alerts").expect("the section");
+    let (_, block) = section.split_once("```json").expect("a block");
+    let (block, _) = block.split_once("```").expect("its end");
+    serde_json::from_str(block).expect("JSON")
+}
+
+fn members(alert: &Value) -> Vec<&String> {
+    alert.as_object().expect("an object").keys().collect()
+}
 
 #[tokio::test]
 async fn the_first_dead_letter_is_told_once_and_recovery_once() {
@@ -18,9 +32,11 @@ async fn the_first_dead_letter_is_told_once_and_recovery_once() {
     assert_eq!(first["destination"], "warehouse");
     assert_eq!(first["dead_letters"], 1);
     assert_eq!(first["waiting"], 0);
-    assert_eq!(first["recovered_at"], serde_json::Value::Null);
+    assert_eq!(first["recovered_at"], Value::Null);
     let text = first["text"].as_str().expect("a sentence");
     assert!(text.contains("warehouse has a dead letter"), "{text}");
+    let documented = documented();
+    assert_eq!(members(&first), members(&documented), "as README shows it");
     let whole = first.to_string();
     for hidden in ["BODY-OF", "http", "secret"] {
         assert!(!whole.contains(hidden), "{whole}");
