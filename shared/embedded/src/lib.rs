@@ -6,6 +6,7 @@ mod alerts;
 mod backup;
 mod expire;
 mod journal;
+mod lane;
 mod lanes;
 mod moves;
 mod open;
