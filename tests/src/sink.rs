@@ -62,7 +62,12 @@ pub struct Sink {
 impl Sink {
     /// A sink that answers 200.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0))).await
+    }
+
+    /// The same at an address of the caller's.
+    pub async fn start_at(address: SocketAddr) -> Self {
+        let listener = TcpListener::bind(address).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let shared = Arc::new(Shared {
             received: Mutex::default(),
@@ -74,6 +79,11 @@ impl Sink {
             .with_state(Arc::clone(&shared));
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { address, shared }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// The address of a path on it.

@@ -8,6 +8,7 @@
 )]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use rand::SeedableRng;
@@ -40,6 +41,8 @@ fn configured(source: Source) -> Configuration {
         sources: vec![source],
         destinations: Vec::new(),
         routes: Vec::new(),
+        alert_url: None,
+        alert_after: Duration::from_mins(10),
         endpoint_limits: Limits::default(),
     }
 }

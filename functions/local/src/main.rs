@@ -11,6 +11,7 @@ use command::{Command, CommandLine};
 use configure::Environment;
 use end::Failed;
 
+mod alerts;
 mod announce;
 mod ask;
 mod clock;

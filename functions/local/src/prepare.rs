@@ -24,6 +24,8 @@ pub(crate) struct Parts {
     pub(crate) configuration: Arc<Configuration>,
     pub(crate) store: Arc<Store>,
     pub(crate) transport: HttpTransport,
+    /// Connections of its own, when alerts are wanted: deliveries never wait for them.
+    pub(crate) alert_transport: Option<HttpTransport>,
     pub(crate) token: Secret,
     pub(crate) door: TcpListener,
     pub(crate) receivers: Option<(TcpListener, Books)>,
@@ -81,10 +83,17 @@ pub(crate) async fn prepare(
     };
     let transport =
         HttpTransport::new(&configuration, Vec::new()).map_err(Failed::configuration)?;
+    let alert_transport = match &configuration.alert_url {
+        Some(_) => {
+            Some(HttpTransport::new(&configuration, Vec::new()).map_err(Failed::configuration)?)
+        }
+        None => None,
+    };
     Ok(Parts {
         configuration: Arc::new(configuration),
         store: Arc::new(store),
         transport,
+        alert_transport,
         token,
         door,
         receivers,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
+use switchboard_core::alert::Teller;
 use switchboard_core::attempt::Performer;
 use switchboard_core::configuration::Origin;
 use switchboard_core::ingress::Ingress;
@@ -21,7 +22,7 @@ use crate::command::Serve;
 use crate::configure::{self, Environment};
 use crate::end::{Failed, say};
 use crate::prepare::{Parts, prepare};
-use crate::{endpoint, expiry, receivers, signals};
+use crate::{alerts, endpoint, expiry, receivers, signals};
 
 /// Serves until a signal asks for the end, or a part of it ends by itself.
 pub(crate) async fn serve(
@@ -105,6 +106,7 @@ async fn run(
         configuration,
         store,
         transport,
+        alert_transport,
         door,
         receivers,
         ..
@@ -121,6 +123,16 @@ async fn run(
         IngressLimits::default(),
     )
     .merge(status::router(status));
+    let teller = alert_transport.zip(configuration.alert_url.clone());
+    let teller = teller.map(|(transport, address)| {
+        Teller::new(
+            Arc::clone(&store),
+            transport,
+            Arc::clone(&clock),
+            address,
+            configuration.alert_after,
+        )
+    });
     let performer = Performer::new(
         Arc::clone(&configuration),
         transport,
@@ -147,6 +159,9 @@ async fn run(
     let mut running = JoinSet::new();
     running.spawn(server::serve(door, router, until(stopped.clone())));
     running.spawn(lanes.run(stopped.clone()));
+    if let Some(teller) = teller {
+        running.spawn(alerts::run(teller, stopped.clone()));
+    }
     running.spawn(expiry::run(store, clock, stopped));
     let ended = together(running, &stop).await;
     last.send_replace(true);

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use crate::names::{ActionName, DestinationName, SenderId, SourceName};
+use crate::time::Timestamp;
 
 /// Characters after the prefix: 128 bits in base32.
 const LENGTH: usize = 26;
@@ -66,6 +67,10 @@ id! {
     /// A delivery's id and idempotency key: `dlv_` and 26 characters.
     DeliveryId, "dlv_"
 }
+id! {
+    /// An alert's id and idempotency key: `alr_` and 26 characters.
+    AlertId, "alr_"
+}
 
 impl EventId {
     /// The id of what `source` sent under `sender_id`.
@@ -96,6 +101,15 @@ impl DeliveryId {
             &run,
         ];
         Self(format!("dlv_{}", digest(&parts)).into())
+    }
+}
+
+impl AlertId {
+    /// The id of the alert of that kind about `destination` that was raised at `at`.
+    pub fn of(destination: &DestinationName, kind: &str, at: Timestamp) -> Self {
+        let at = at.millis().to_be_bytes();
+        let parts = [destination.as_str().as_bytes(), kind.as_bytes(), &at];
+        Self(format!("alr_{}", digest(&parts)).into())
     }
 }
 

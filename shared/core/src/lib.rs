@@ -4,6 +4,7 @@
 //! time, randomness and every effect come in as arguments or through the ports in [`ports`].
 
 pub mod address;
+pub mod alert;
 pub mod attempt;
 pub mod configuration;
 pub mod delivery;

@@ -2,6 +2,7 @@
 //! passes. All of a backend's writes may be made twice with the same arguments and come to the same, but for one:
 //! [`Journal::note`] counts each call.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 
 use crate::address::Address;
+use crate::alert::{Record, Standing};
 use crate::attempt::Attempt;
 use crate::delivery::{AttemptRecord, DeathReason, DeliveryKey, Next, Outcome};
 use crate::endpoint::{Change, Settings};
@@ -317,6 +319,23 @@ pub trait SettingsStore: Send + Sync + 'static {
     fn change(&self, change: Change) -> impl Future<Output = Answer<Arc<Settings>>> + Send;
 }
 
+/// What alerts are decided from, and what is kept of them.
+pub trait AlertStore: Send + Sync + 'static {
+    /// How every destination stands that a delivery was ever made to, each as of one moment. The cost is constant as
+    /// history and backlogs grow.
+    fn standings(&self) -> impl Future<Output = Answer<Vec<Standing>>> + Send;
+
+    /// What is kept; of destinations that are not in it, the default.
+    fn alerts(&self) -> impl Future<Output = Answer<BTreeMap<DestinationName, Record>>> + Send;
+
+    /// Keeps `record` in the place of what was kept of the destination. Twice is once.
+    fn keep_alert(
+        &self,
+        destination: &DestinationName,
+        record: &Record,
+    ) -> impl Future<Output = Answer<()>> + Send;
+}
+
 /// What the page, the API and the metrics read. The cost of each is constant as history grows.
 pub trait Views: Send + Sync + 'static {
     /// Totals, whole and by source and destination.
@@ -346,9 +365,9 @@ pub trait Views: Send + Sync + 'static {
 }
 
 /// All that a backend does.
-pub trait Backend: Ledger + Journal + SettingsStore + Views {}
+pub trait Backend: Ledger + Journal + SettingsStore + AlertStore + Views {}
 
-impl<T: Ledger + Journal + SettingsStore + Views> Backend for T {}
+impl<T: Ledger + Journal + SettingsStore + AlertStore + Views> Backend for T {}
 
 /// One HTTP request to a destination.
 #[derive(Clone, Debug)]

@@ -49,8 +49,16 @@ pub fn backup(folder: &Path, file: &Path) -> Result<(), BackupError> {
     let part = start(&path).map_err(fault)?;
     let made = copy(&database, &path).and_then(|()| name_it(&part, &path, file).map_err(fault));
     drop(fs::remove_file(&path));
+    drop(fs::remove_file(journal(&path)));
     made?;
     sync_folder(file).map_err(fault)
+}
+
+/// SQLite's journal of a part: without room on the disk it cannot remove that itself.
+fn journal(part: &Path) -> PathBuf {
+    let mut name = OsString::from(part);
+    name.push("-journal");
+    PathBuf::from(name)
 }
 
 /// Makes an empty part, private and locked while it is written. One that a backup left when it died is removed.
@@ -134,6 +142,8 @@ mod tests {
         let data = folder.path().join("data");
         fs::create_dir(&data).expect("a folder");
         fs::write(data.join(open::FILE), "this is no store".repeat(100)).expect("a file");
+        // As SQLite leaves it where it finds no room.
+        fs::write(folder.path().join("copy.part-journal"), "a journal").expect("a file");
         let error = backup(&data, &folder.path().join("copy")).expect_err("no store");
         assert!(matches!(error, BackupError::Sqlite(_)), "{error}");
         assert_eq!(names(folder.path()), ["data"]);

@@ -2,6 +2,7 @@
 //! connections of their own, and one lane for each destination that attempts what is due.
 
 mod accept;
+mod alerts;
 mod backup;
 mod expire;
 mod journal;

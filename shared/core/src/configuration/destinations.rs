@@ -59,7 +59,9 @@ impl Reader<'_> {
                     name.as_str()
                 ));
             }
-            let address = self.address(&mut fields);
+            let address = fields
+                .required_text("url")
+                .and_then(|text| self.address(&mut fields, "url", text));
             let headers = self.headers(&mut fields);
             let sign = fields
                 .text("sign")
@@ -84,20 +86,23 @@ impl Reader<'_> {
         destinations
     }
 
-    fn address(&mut self, fields: &mut Fields<'_>) -> Option<Address> {
-        let text = fields.required_text("url")?;
+    /// An address that may be posted to, given as text or by a reference to a secret.
+    pub(super) fn address(
+        &mut self,
+        fields: &mut Fields<'_>,
+        key: &str,
+        text: String,
+    ) -> Option<Address> {
         let text = match Reference::parse(&text) {
-            Some(Reference::Environment(_) | Reference::File(_)) => self
-                .secret(fields, "url", &text)?
-                .expose()
-                .trim()
-                .to_owned(),
+            Some(Reference::Environment(_) | Reference::File(_)) => {
+                self.secret(fields, key, &text)?.expose().trim().to_owned()
+            }
             Some(Reference::Sample(_)) | None => text,
         };
         match Address::parse(&text, self.networks) {
             Ok(address) => Some(address),
             Err(fault) => {
-                fields.fault(format!("url {fault}"));
+                fields.fault(format!("{key} {fault}"));
                 None
             }
         }

@@ -119,6 +119,10 @@ pub struct Configuration {
     pub hosts: Vec<String>,
     /// Which networks destinations may be on.
     pub networks: Networks,
+    /// Where alerts go, when they are wanted.
+    pub alert_url: Option<Address>,
+    /// How long a delivery may wait before that is alerted.
+    pub alert_after: Duration,
     /// Who may post.
     pub sources: Vec<Source>,
     /// Who may be delivered to.

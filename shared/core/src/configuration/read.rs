@@ -1,6 +1,7 @@
 //! Reads a configuration: everything that is wrong with it is found at once, each fault naming its entry.
 
 use std::fmt;
+use std::time::Duration;
 
 use toml::Table;
 use url::Url;
@@ -8,8 +9,13 @@ use url::Url;
 use super::fields::Fields;
 use super::{Configuration, KEEP_DAYS, Limits, MAX_BODY};
 use crate::address::Networks;
+use crate::alert::ALERT_AFTER;
 use crate::names::NameError;
 use crate::secret::SecretReader;
+
+/// Bounds of how long a delivery may wait before that is alerted.
+const ALERT_AFTERS: std::ops::RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_hours(7 * 24);
 
 /// One thing that is wrong with a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,13 +115,13 @@ impl Reader<'_> {
         {
             top.fault(format!("hosts: {host:?} is not a bare host name"));
         }
-        if top.has("alert_url") && top.text("alert_url").is_some() {
-            let warning = "alert_url: this version does not call it yet";
-            self.warnings.push(warning.to_owned());
-        }
         if top.switch("allow_private_networks") == Some(true) {
             self.networks = Networks::PrivateToo;
         }
+        let alert_after = top.span("alert_after", ALERT_AFTERS);
+        let alert_url = top
+            .text("alert_url")
+            .and_then(|text| self.address(&mut top, "alert_url", text));
         let (sources, destinations, routes) = (
             top.tables("source"),
             top.tables("destination"),
@@ -134,6 +140,8 @@ impl Reader<'_> {
             public_url,
             hosts: hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
             networks: self.networks,
+            alert_url,
+            alert_after: alert_after.unwrap_or(ALERT_AFTER),
             sources: sources
                 .into_iter()
                 .filter_map(|(_, source)| source)

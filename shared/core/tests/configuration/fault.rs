@@ -355,3 +355,45 @@ fn a_number_or_span_outside_its_bounds_is_a_fault_and_its_bounds_are_not() {
         );
     }
 }
+
+#[test]
+fn an_alert_address_is_judged_as_a_destinations_is_and_never_shown() {
+    let vault = Vault::of(&[
+        ("env:SHOP", "shpss_a_long_secret"),
+        ("env:INSIDE", "http://10.0.0.7/PASTED?key=PASTED"),
+        ("env:EMPTY", ""),
+    ]);
+    for (key, due) in [
+        (
+            "alert_url = \"http://127.0.0.1:9/PASTED?key=PASTED\"",
+            "alert_url is not allowed: it is this machine; allow_private_networks would allow it",
+        ),
+        (
+            "alert_url = \"env:INSIDE\"",
+            "alert_url is not allowed: it is on a private network; allow_private_networks would allow it",
+        ),
+        (
+            "allow_private_networks = true\nalert_url = \"http://169.254.169.254/PASTED\"",
+            "alert_url is not allowed: it is link-local or a cloud's metadata service",
+        ),
+        (
+            "alert_url = \"https://user:PASTED@h.example/\"",
+            "alert_url must not hold a user or password; use headers = { authorization = \"env:NAME\" }",
+        ),
+        ("alert_url = \"env:EMPTY\"", "the secret env:EMPTY is empty"),
+        (
+            "alert_url = \"env:UNSET\"",
+            "the secret env:UNSET cannot be read: it is not set",
+        ),
+        ("alert_url = 7", "alert_url must be a text"),
+        (
+            "alert_after = \"0s\"",
+            "alert_after: \"0s\" is not a span of time from 1s to 7days, such as \"2s\"",
+        ),
+    ] {
+        let found = faults(&format!("{key}\n{SOURCE}"), &vault);
+        assert_eq!(found, [format!("the file: {due}")], "{key}");
+    }
+    let text = format!("allow_private_networks = true\nalert_url = \"env:INSIDE\"\n{SOURCE}");
+    assert_eq!(good(&text, &vault).warnings, [""; 0]);
+}

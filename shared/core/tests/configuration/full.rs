@@ -16,6 +16,8 @@ keep_days = 7
 max_body = 65536
 public_url = "https://hooks.example.com/base/"
 hosts = ["Board.Example.com", "intranet"]
+alert_url = "env:ALERTS"
+alert_after = "90s"
 allow_private_networks = true
 
 [[source]]
@@ -64,6 +66,7 @@ fn vault() -> Vault {
         ("env:TEAM", "red"),
         ("env:SIGN", "whsec_bmV3bmV3bmV3bmV3bmV3bmV3"),
         ("file:ca.pem", "-----BEGIN CERTIFICATE-----\n"),
+        ("env:ALERTS", "https://alerts.example.com/A1ERT?key=QUERY\n"),
         ("env:CHAT_URL", "https://chat.example.com/T0KEN\n"),
     ])
 }
@@ -88,6 +91,10 @@ fn every_key_of_the_top_is_read() {
     assert_eq!(url.as_str(), "https://hooks.example.com/base/");
     assert_eq!(full.hosts, ["board.example.com", "intranet"]);
     assert_eq!(full.networks, Networks::PrivateToo);
+    let alerts = full.alert_url.expect("an address");
+    let expected = "https://alerts.example.com/A1ERT?key=QUERY";
+    assert_eq!(alerts.url().as_str(), expected);
+    assert_eq!(full.alert_after, Duration::from_secs(90));
 }
 
 #[test]
@@ -154,7 +161,9 @@ fn an_address_may_itself_be_a_secret_and_is_never_shown_whole() {
         "https://chat.example.com/T0KEN"
     );
     let shown = format!("{full:?}");
-    for secret in ["T0KEN", "shpss_", "whsec_", "1234", "b2xkb2xk"] {
+    for secret in [
+        "T0KEN", "A1ERT", "QUERY", "shpss_", "whsec_", "1234", "b2xkb2xk",
+    ] {
         assert!(!shown.contains(secret), "{secret} shows in {shown}");
     }
 }
@@ -203,6 +212,8 @@ url = "https://chat.example.com"
     assert_eq!(configuration.public_url, None);
     assert!(configuration.hosts.is_empty());
     assert_eq!(configuration.networks, Networks::Public);
+    assert_eq!(configuration.alert_url, None);
+    assert_eq!(configuration.alert_after, Duration::from_mins(10));
     let chat = &configuration.destinations[0];
     assert_eq!(chat.limits, Limits::default());
     assert_eq!(chat.limits.rule.attempts(), 6);

@@ -137,6 +137,15 @@ macro_rules! conformance {
                 declined_requests_are_listed_apart_and_newest_first,
                 notes_at_once_are_all_counted,
             ],
+            alerts: [
+                nothing_stands_and_nothing_is_kept_at_first,
+                what_was_not_attempted_waits_since_it_was_due,
+                what_was_attempted_waits_since_its_event_was_received,
+                a_redriven_one_waits_since_it_was_due_and_is_told_of,
+                dead_letters_are_counted_while_they_are_kept,
+                what_is_held_does_not_wait,
+                what_is_kept_of_an_alert_survives_and_is_replaced_whole,
+            ],
             settings: [
                 nothing_is_set_at_first,
                 every_change_stands_as_the_core_says,
@@ -220,6 +229,7 @@ mod tests {
             include_str!("ledger_stopped.rs"),
             include_str!("model/mod.rs"),
             include_str!("journal.rs"),
+            include_str!("alerts.rs"),
             include_str!("settings.rs"),
             include_str!("views_events.rs"),
             include_str!("views_pages.rs"),

@@ -12,6 +12,7 @@
 )]
 #![expect(missing_docs, reason = "the name of a check is its sentence")]
 
+pub mod alerts;
 pub mod fixture;
 pub mod journal;
 pub mod ledger_accept;

@@ -1,13 +1,15 @@
 //! `GET /metrics`: the totals in Prometheus' text form, version 0.0.4.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
+use switchboard_core::alert::{Record, Trouble};
 use switchboard_core::delivery::State as DeliveryState;
-use switchboard_core::names::SourceName;
+use switchboard_core::names::{DestinationName, SourceName};
 use switchboard_core::ports::Backend;
 use switchboard_core::views::{DestinationTotals, SourceTotals};
 
@@ -42,15 +44,22 @@ pub(super) async fn metrics<B: Backend>(
     _: Reader,
     State(status): State<Arc<Status<B>>>,
 ) -> Result<Response, Failure> {
-    let text = text(&read::whole(&status).await?);
+    let mut text = text(&read::whole(&status).await?);
+    if status.configuration.alert_url.is_some() {
+        let kept = status.backend.alerts().await;
+        alerts(
+            &mut text,
+            &kept.map_err(|error| Failure::store("read the alerts", &error))?,
+        );
+    }
     Ok((
         [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
-        text,
+        text.0,
     )
         .into_response())
 }
 
-fn text(answer: &OverviewAnswer) -> String {
+fn text(answer: &OverviewAnswer) -> Text {
     let mut text = Text(String::new());
     let overview = &answer.overview;
     for (name, help, number) in OF_SOURCES {
@@ -88,7 +97,27 @@ fn text(answer: &OverviewAnswer) -> String {
         let held = u64::from(answer.held.contains(destination));
         text.sample(name, &[("destination", destination.as_str())], held);
     }
-    text.0
+    text
+}
+
+/// What is raised, and what of it is not told yet.
+fn alerts(text: &mut Text, kept: &BTreeMap<DestinationName, Record>) {
+    let name = "switchboard_alerts_pending";
+    text.family(name, "gauge", "Alerts that alert_url has not taken yet.");
+    let pending: usize = kept.values().map(|record| record.pending().len()).sum();
+    text.sample(name, &[], u64::try_from(pending).unwrap_or(u64::MAX));
+    let name = "switchboard_alert_raised";
+    text.family(name, "gauge", "1 while this is wrong with the destination.");
+    for (destination, record) in kept {
+        for trouble in Trouble::ALL {
+            let labels = [
+                ("destination", destination.as_str()),
+                ("alert", trouble.as_str()),
+            ];
+            let raised = record.raised.contains_key(&trouble);
+            text.sample(name, &labels, u64::from(raised));
+        }
+    }
 }
 
 fn in_state(of: &DestinationTotals, state: DeliveryState) -> u64 {
@@ -113,7 +142,11 @@ impl Text {
             .iter()
             .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
             .collect();
-        let _ = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));
+        let labels = match labels.join(",") {
+            none if none.is_empty() => none,
+            labels => format!("{{{labels}}}"),
+        };
+        let _ = writeln!(self.0, "{name}{labels} {value}");
     }
 }
 

@@ -68,6 +68,8 @@ impl Switchboard {
             sources: vec![shop()],
             destinations: Vec::new(),
             routes: Vec::new(),
+            alert_url: None,
+            alert_after: Duration::from_mins(10),
             endpoint_limits: Limits::default(),
         };
         let store = Arc::new(Store::default());

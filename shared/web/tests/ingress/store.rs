@@ -1,7 +1,9 @@
 //! A store in memory that can be told to wait, fail or break.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use switchboard_core::alert::{Record, Standing};
 use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeathReason, Next};
 use switchboard_core::endpoint::{Change, Settings};
@@ -9,8 +11,8 @@ use switchboard_core::event::Event;
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{
-    Accepted, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued,
-    Recorded, SameBody, Selection, SettingsStore, Spread, Views,
+    Accepted, AlertStore, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note,
+    Queued, Recorded, SameBody, Selection, SettingsStore, Spread, Views,
 };
 use switchboard_core::refusal::Cause;
 use switchboard_core::time::Timestamp;
@@ -168,6 +170,20 @@ impl SettingsStore for Store {
     }
 
     async fn change(&self, _: Change) -> Answer<Arc<Settings>> {
+        not_asked()
+    }
+}
+
+impl AlertStore for Store {
+    async fn standings(&self) -> Answer<Vec<Standing>> {
+        not_asked()
+    }
+
+    async fn alerts(&self) -> Answer<BTreeMap<DestinationName, Record>> {
+        not_asked()
+    }
+
+    async fn keep_alert(&self, _: &DestinationName, _: &Record) -> Answer<()> {
         not_asked()
     }
 }

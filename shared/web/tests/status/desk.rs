@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -9,6 +10,7 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
+use switchboard_core::alert::{Record, Standing};
 use switchboard_core::configuration::{self, Configuration, Origin};
 use switchboard_core::delivery::{AttemptRecord, Piece, State, Verdict};
 use switchboard_core::identity::{DeliveryId, EventId, Run};
@@ -42,10 +44,17 @@ pub(crate) const SECRETS: [(&str, &str); 5] = [
     ("CRM_HEADER", "Bearer crm-header-E5"),
 ];
 /// The parts of addresses that are not shown.
-pub(crate) const HIDDEN_PARTS: [&str; 3] = ["T0KEN-PATH", "QUERY-KEY", "ENDPOINT-PATH"];
+pub(crate) const HIDDEN_PARTS: [&str; 5] = [
+    "T0KEN-PATH",
+    "QUERY-KEY",
+    "ENDPOINT-PATH",
+    "ALERT-PATH",
+    "ALERT-KEY",
+];
 
 pub(crate) const CONFIGURATION: &str = r#"
 hosts = ["switchboard.example"]
+alert_url = "https://alerts.example/ALERT-PATH?key=ALERT-KEY"
 
 [[source]]
 name = "shop"
@@ -151,6 +160,10 @@ fn shown() -> Shown {
         content_type: Piece::clean(b"application/json"),
         near_miss: Some("it holds for the secret used as text, undecoded".to_owned()),
     };
+    let dead = Standing {
+        dead_letters: 1,
+        ..Standing::well(destination("crm"))
+    };
     Shown {
         overview: overview(),
         events: vec![row.clone()],
@@ -184,6 +197,10 @@ fn shown() -> Shown {
             status: 404,
             cause: "no source of that name".to_owned(),
         }],
+        alerts: BTreeMap::from([(
+            destination("crm"),
+            Record::default().judged(&dead, NOW, Duration::MAX),
+        )]),
     }
 }
 

@@ -1,8 +1,10 @@
 //! A backend in memory that does as much as operators need, keeps what was asked of it, and fails on demand.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use switchboard_core::alert::{Record, Standing};
 use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeathReason, Next};
 use switchboard_core::endpoint::{Change, Settings};
@@ -10,8 +12,8 @@ use switchboard_core::event::Event;
 use switchboard_core::identity::{DeliveryId, EventId, Run};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{
-    Accepted, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued,
-    Recorded, Selection, SettingsStore, Spread, Views,
+    Accepted, AlertStore, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note,
+    Queued, Recorded, Selection, SettingsStore, Spread, Views,
 };
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
@@ -38,6 +40,7 @@ pub(crate) struct Shown {
     pub(crate) dead_letters: Vec<DeadLetter>,
     pub(crate) refusals: Vec<RefusalRow>,
     pub(crate) declined: Vec<Declined>,
+    pub(crate) alerts: BTreeMap<DestinationName, Record>,
 }
 
 pub(crate) struct Fake {
@@ -189,6 +192,21 @@ impl SettingsStore for Fake {
         let mut settings = self.settings.lock().expect("settings");
         *settings = Arc::new(Settings::clone(&settings).after(change));
         Ok(Arc::clone(&settings))
+    }
+}
+
+impl AlertStore for Fake {
+    async fn standings(&self) -> Answer<Vec<Standing>> {
+        unreachable!("operators are not alerted here")
+    }
+
+    async fn alerts(&self) -> Answer<BTreeMap<DestinationName, Record>> {
+        self.works()?;
+        Ok(self.shown.alerts.clone())
+    }
+
+    async fn keep_alert(&self, _: &DestinationName, _: &Record) -> Answer<()> {
+        unreachable!("operators are not alerted here")
     }
 }
 

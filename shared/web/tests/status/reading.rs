@@ -254,6 +254,9 @@ async fn metrics_keep_one_line_for_each_sample_whatever_a_text_holds() {
         "switchboard_destination_held{destination=\"accounting\"} 0",
         r#"switchboard_declined_total{source="",status="404",cause="no \"source\"\\ of\nthat name"} 2"#,
         "# TYPE switchboard_events_total counter",
+        "switchboard_alerts_pending 1",
+        "switchboard_alert_raised{destination=\"crm\",alert=\"dead-letter\"} 1",
+        "switchboard_alert_raised{destination=\"crm\",alert=\"waiting-too-long\"} 0",
     ] {
         assert!(
             seen.text.lines().any(|other| other == line),

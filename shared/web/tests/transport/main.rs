@@ -87,6 +87,8 @@ fn configuration(networks: Networks) -> Configuration {
         sources: Vec::new(),
         destinations: Vec::new(),
         routes: Vec::new(),
+        alert_url: None,
+        alert_after: Duration::from_mins(10),
         endpoint_limits: Limits::default(),
     }
 }

@@ -1,0 +1,224 @@
+//! What alerts are decided from, each number read by an index or counted up to a limit, and what is kept of them.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension};
+use serde::{Deserialize, Serialize};
+use switchboard_core::alert::{Hold, Known, Record, Recovered, Standing, Trouble};
+use switchboard_core::delivery::State;
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::{AlertStore, Answer};
+use switchboard_core::time::Timestamp;
+
+use crate::rows;
+use crate::store::Store;
+use crate::writer::Failure;
+
+/// Version of the stored record.
+const VERSION: u32 = 1;
+
+/// When the delivery that is due first of those that wait is due.
+const FIRST_DUE: &str = "SELECT due FROM delivery INDEXED BY delivery_waiting
+    WHERE destination = ?1 AND state = 0 ORDER BY due LIMIT 1";
+/// When the oldest event was received that was attempted before, never redriven, and waits.
+const OLDEST_AGAIN: &str = "SELECT e.received_at FROM delivery d INDEXED BY delivery_again
+    JOIN event e ON e.seq = d.event
+    WHERE d.destination = ?1 AND d.base = 0 AND d.state = 0 AND d.attempts > 0 ORDER BY d.event LIMIT 1";
+/// Whether a redriven one waits.
+const REDRIVEN: &str = "SELECT 1 FROM delivery INDEXED BY delivery_again
+    WHERE destination = ?1 AND base > 0 AND state = 0 AND attempts > 0 LIMIT 1";
+/// How many dead letters there are, up to a limit.
+const DEAD: &str =
+    "SELECT count(*) FROM (SELECT 1 FROM delivery INDEXED BY delivery_dead_by_destination
+    WHERE destination = ?1 AND state = 3 LIMIT ?2)";
+
+impl AlertStore for Store {
+    async fn standings(&self) -> Answer<Vec<Standing>> {
+        self.read("reading how destinations stand", standings).await
+    }
+
+    async fn alerts(&self) -> Answer<BTreeMap<DestinationName, Record>> {
+        self.read("reading alerts", alerts).await
+    }
+
+    async fn keep_alert(&self, destination: &DestinationName, record: &Record) -> Answer<()> {
+        let (destination, record) = (destination.clone(), record.clone());
+        self.step("keeping an alert", move |step| {
+            keep(step, &destination, &record)
+        })
+        .await
+    }
+}
+
+fn standings(connection: &Connection) -> Result<Vec<Standing>, Failure> {
+    let mut standings = BTreeMap::new();
+    let mut totals = connection
+        .prepare_cached("SELECT name, label, value FROM total WHERE name IN (?1, ?2, ?3, ?4)")?;
+    let mut found = totals.query(State::ALL.map(State::as_str))?;
+    while let Some(row) = found.next()? {
+        let (name, label): (String, String) = (row.get(0)?, row.get(1)?);
+        let standing = standings
+            .entry(rows::destination(&label)?)
+            .or_insert_with_key(|name| Standing::well(name.clone()));
+        if name == State::Waiting.as_str() {
+            standing.waiting = row.get(2)?;
+        } else if name == State::Held.as_str() {
+            standing.held = row.get(2)?;
+        }
+    }
+    for standing in standings.values_mut() {
+        look_closer(connection, standing)?;
+    }
+    Ok(standings.into_values().collect())
+}
+
+fn look_closer(connection: &Connection, standing: &mut Standing) -> Result<(), Failure> {
+    let name = standing.destination.as_str();
+    standing.dead_letters = connection
+        .prepare_cached(DEAD)?
+        .query_row((name, Standing::COUNTED), |row| row.get(0))?;
+    standing.is_on_hold = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM held WHERE destination = ?1)")?
+        .query_row([name], |row| row.get(0))?;
+    if standing.waiting == 0 {
+        return Ok(());
+    }
+    let first = |sql| {
+        let mut statement = connection.prepare_cached(sql)?;
+        statement
+            .query_row([name], |row| row.get::<_, i64>(0))
+            .optional()
+    };
+    standing.has_redriven = first(REDRIVEN)?.is_some();
+    standing.waiting_since = [first(FIRST_DUE)?, first(OLDEST_AGAIN)?]
+        .into_iter()
+        .flatten()
+        .min()
+        .map(Timestamp::from_millis);
+    Ok(())
+}
+
+/// A record as it is stored; moments in milliseconds since 1970.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    version: u32,
+    raised: BTreeMap<String, i64>,
+    /// Whether it is known for sure.
+    known: BTreeMap<String, bool>,
+    /// When it was raised, and when it was over.
+    recovered: Option<(i64, i64)>,
+    on_hold: bool,
+    held_until: Option<i64>,
+}
+
+fn alerts(connection: &Connection) -> Result<BTreeMap<DestinationName, Record>, Failure> {
+    let mut statement = connection.prepare_cached("SELECT destination, value FROM alert")?;
+    let mut found = statement.query([])?;
+    let mut alerts = BTreeMap::new();
+    while let Some(row) = found.next()? {
+        let (destination, value): (String, String) = (row.get(0)?, row.get(1)?);
+        let record = read(&value).ok_or(Failure::Unreadable("alert"))?;
+        alerts.insert(rows::destination(&destination)?, record);
+    }
+    Ok(alerts)
+}
+
+fn keep(
+    connection: &Connection,
+    destination: &DestinationName,
+    record: &Record,
+) -> Result<(), Failure> {
+    if *record == Record::default() {
+        connection
+            .prepare_cached("DELETE FROM alert WHERE destination = ?1")?
+            .execute([destination.as_str()])?;
+        return Ok(());
+    }
+    let value = serde_json::to_string(&stored(record)).map_err(|_| Failure::Unreadable("alert"))?;
+    connection
+        .prepare_cached(
+            "INSERT INTO alert (destination, value) VALUES (?1, ?2) ON CONFLICT (destination) DO UPDATE SET value = excluded.value",
+        )?
+        .execute((destination.as_str(), value))?;
+    Ok(())
+}
+
+fn stored(record: &Record) -> Stored {
+    let name = |trouble: &Trouble| trouble.as_str().to_owned();
+    let raised = record.raised.iter();
+    let known = record.known.iter();
+    let recovered = record.recovered;
+    Stored {
+        version: VERSION,
+        raised: raised.map(|(of, at)| (name(of), at.millis())).collect(),
+        known: known
+            .map(|(of, known)| (name(of), *known == Known::Surely))
+            .collect(),
+        recovered: recovered.map(|of| (of.raised_at.millis(), of.at.millis())),
+        on_hold: record.hold == Hold::Now,
+        held_until: match record.hold {
+            Hold::Until(moment) => Some(moment.millis()),
+            Hold::No | Hold::Now => None,
+        },
+    }
+}
+
+fn read(text: &str) -> Option<Record> {
+    let stored: Stored = serde_json::from_str(text)
+        .ok()
+        .filter(|stored: &Stored| stored.version == VERSION)?;
+    let moment = Timestamp::from_millis;
+    let known = |sure| if sure { Known::Surely } else { Known::Perhaps };
+    let raised = stored.raised.iter();
+    let told = stored.known.iter();
+    Some(Record {
+        raised: raised
+            .map(|(name, at)| Some((Trouble::named(name)?, moment(*at))))
+            .collect::<Option<_>>()?,
+        known: told
+            .map(|(name, sure)| Some((Trouble::named(name)?, known(*sure))))
+            .collect::<Option<_>>()?,
+        recovered: stored.recovered.map(|(raised_at, at)| Recovered {
+            raised_at: moment(raised_at),
+            at: moment(at),
+        }),
+        hold: match (stored.on_hold, stored.held_until) {
+            (true, _) => Hold::Now,
+            (false, Some(until)) => Hold::Until(moment(until)),
+            (false, None) => Hold::No,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn no_number_is_found_by_a_scan_or_a_sort() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        for sql in [FIRST_DUE, OLDEST_AGAIN, REDRIVEN, DEAD] {
+            let plan = store
+                .read("explaining", move |connection| {
+                    let sql = format!(
+                        "EXPLAIN QUERY PLAN {}",
+                        sql.replace("?1", "'a'").replace("?2", "9")
+                    );
+                    let mut statement = connection.prepare(&sql)?;
+                    let lines = statement.query_map([], |row| row.get::<_, String>(3))?;
+                    Ok(lines.collect::<Result<Vec<_>, _>>()?)
+                })
+                .await
+                .expect("a plan");
+            assert!(
+                plan.iter().any(|line| line.contains("(destination=?")),
+                "{plan:?}"
+            );
+            let bad = |line: &&String| {
+                line.contains("TEMP B-TREE") || line.contains("SCAN d") || line.contains("SCAN e")
+            };
+            assert_eq!(plan.iter().find(bad), None, "{plan:?}");
+        }
+    }
+}
