@@ -1,6 +1,7 @@
 //! `cargo xtask test`: the steps, in their order, and what each of them runs.
 
 mod dependencies;
+mod libraries;
 mod summary;
 mod tally;
 mod tools;
@@ -27,12 +28,17 @@ struct Step {
     when_failed: Then,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     // Without its tools the tests would fail many minutes later, and less clearly.
     Step {
         name: "tools",
         run: tools,
         when_failed: Then::Stop,
+    },
+    Step {
+        name: "libraries",
+        run: libraries,
+        when_failed: Then::GoOn,
     },
     Step {
         name: "format",
@@ -153,6 +159,10 @@ fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
     let arguments = ["build", "--package", "switchboard-local", "--bins"];
     Cargo::with(environment, &arguments).run()?;
     Ok("the binary that the end-to-end tests run".to_owned())
+}
+
+fn libraries(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+    libraries::install(environment)
 }
 
 fn tests(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {

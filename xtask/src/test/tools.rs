@@ -11,11 +11,24 @@ struct Tool {
     brought_by: &'static str,
 }
 
-const TOOLS: [Tool; 1] = [
+const TOOLS: [Tool; 4] = [
     // The page is looked at in a real browser.
     Tool {
         name: "chromium",
         brought_by: "sudo apt-get install -y chromium",
+    },
+    // What Switchboard signs is judged by the official libraries in both languages.
+    Tool {
+        name: "python3",
+        brought_by: "sudo apt-get install -y python3 python3-venv",
+    },
+    Tool {
+        name: "node",
+        brought_by: "sudo apt-get install -y nodejs",
+    },
+    Tool {
+        name: "npm",
+        brought_by: "sudo apt-get install -y npm",
     },
 ];
 
