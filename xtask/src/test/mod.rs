@@ -1,7 +1,9 @@
 //! `cargo xtask test`: the steps, in their order, and what each of them runs.
 
+mod cases;
 mod dependencies;
 mod libraries;
+mod results;
 mod summary;
 mod tally;
 mod tools;
@@ -28,7 +30,7 @@ struct Step {
     when_failed: Then,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     // Without its tools the tests would fail many minutes later, and less clearly.
     Step {
         name: "tools",
@@ -68,6 +70,11 @@ const STEPS: [Step; 8] = [
     Step {
         name: "tests",
         run: tests,
+        when_failed: Then::GoOn,
+    },
+    Step {
+        name: "cases",
+        run: cases,
         when_failed: Then::GoOn,
     },
 ];
@@ -166,7 +173,12 @@ fn libraries(environment: &Environment, _: &mut Tally) -> Result<String, Failure
 }
 
 fn tests(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {
-    let arguments = ["test", "--workspace", "--no-fail-fast"];
+    // In colour, the lines would not be known again.
+    let arguments = ["--color", "never", "test", "--workspace", "--no-fail-fast"];
     let ended = Cargo::with(environment, &arguments).stream(|line| tally.read(line));
     tally.judge(ended)
+}
+
+fn cases(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {
+    cases::judge(environment, &tally.results)
 }
