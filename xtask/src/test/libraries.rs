@@ -28,7 +28,7 @@ pub(super) fn install(environment: &Environment) -> Result<String, Failure> {
             .map_err(|cause| Failure(format!("{VERSIONS}/{file}: {cause}")))
     };
     let wanted = [read(PYTHON)?, read(NODE)?].concat();
-    if is_installed(&folder, &wanted) {
+    if is_installed(&folder, &wanted) && works(&folder) {
         return Ok("installed before".to_owned());
     }
     start_anew(&folder)
@@ -43,6 +43,17 @@ pub(super) fn install(environment: &Environment) -> Result<String, Failure> {
 
 fn is_installed(folder: &Path, wanted: &str) -> bool {
     fs::read_to_string(folder.join(INSTALLED)).is_ok_and(|installed| installed == wanted)
+}
+
+/// Whether python3 is still the one that the environment was made for: the system's may have been replaced since.
+fn works(folder: &Path) -> bool {
+    Command::new(folder.join("python/bin/python"))
+        .args(["-c", "import standardwebhooks"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// An empty folder, whatever an earlier or a broken installation left there.
@@ -119,6 +130,7 @@ mod tests {
         fs::write(folder.join(INSTALLED), "a==1").expect("written");
         assert!(is_installed(&folder, "a==1"));
         assert!(!is_installed(&folder, "a==2"), "another version");
+        assert!(!works(&folder), "there is no python in it");
         start_anew(&folder).expect("a folder");
         assert!(!is_installed(&folder, "a==1"), "started anew");
         fs::remove_dir_all(&folder).expect("removed");
