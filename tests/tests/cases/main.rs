@@ -8,11 +8,14 @@
 )]
 
 mod addresses;
+mod attempts;
 mod bodies;
+mod configurations;
 mod copies;
+mod floods;
 mod kinds;
-mod many;
 mod outcomes;
 mod reading;
 mod secrets;
+mod setting;
 mod signatures;
