@@ -10,6 +10,7 @@
 )]
 
 pub mod browser;
+pub mod libraries;
 pub mod receivers;
 pub mod run;
 pub mod sender;

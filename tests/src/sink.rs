@@ -43,7 +43,7 @@ impl Received {
     }
 }
 
-type Decide = Box<dyn Fn(&Received, usize) -> StatusCode + Send + Sync>;
+type Decide = Box<dyn Fn(&Received, usize) -> Response + Send + Sync>;
 
 /// What all requests share.
 struct Shared {
@@ -62,16 +62,16 @@ pub struct Sink {
 impl Sink {
     /// A sink that answers 200.
     pub async fn start() -> Self {
-        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0))).await
+        Self::start_at(([127, 0, 0, 1], 0).into()).await
     }
 
-    /// The same at an address of the caller's.
+    /// A sink at this address that answers 200.
     pub async fn start_at(address: SocketAddr) -> Self {
         let listener = TcpListener::bind(address).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let shared = Arc::new(Shared {
             received: Mutex::default(),
-            decide: Mutex::new(Box::new(|_, _| StatusCode::OK)),
+            decide: Mutex::new(Box::new(|_, _| StatusCode::OK.into_response())),
             bell: Notify::new(),
         });
         let router = Router::new()
@@ -92,8 +92,12 @@ impl Sink {
     }
 
     /// Answers from now on as `decide` says; it gets the request and how many came before it.
-    pub fn answer(&self, decide: impl Fn(&Received, usize) -> StatusCode + Send + Sync + 'static) {
-        *self.shared.decide.lock().expect("a lock") = Box::new(decide);
+    pub fn answer<A: IntoResponse>(
+        &self,
+        decide: impl Fn(&Received, usize) -> A + Send + Sync + 'static,
+    ) {
+        *self.shared.decide.lock().expect("a lock") =
+            Box::new(move |received, before| decide(received, before).into_response());
     }
 
     /// Everything that came so far.
@@ -147,8 +151,8 @@ async fn receive(State(shared): State<Arc<Shared>>, request: Request) -> Respons
         at: now().millis(),
     };
     let before = shared.received.lock().expect("a lock").len();
-    let status = (shared.decide.lock().expect("a lock"))(&received, before);
+    let answer = (shared.decide.lock().expect("a lock"))(&received, before);
     shared.received.lock().expect("a lock").push(received);
     shared.bell.notify_waiters();
-    status.into_response()
+    answer
 }

@@ -54,24 +54,27 @@ impl Cargo {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Runs it; what it writes goes to the developer and, line by line, to `each`.
+    /// Runs it; what it writes goes to the developer and, line by line, to `each`. Its output and its complaints come
+    /// through one pipe, in the order they were written: which program a result belongs to stands among the complaints.
     pub(crate) fn stream(mut self, mut each: impl FnMut(&str)) -> Result<(), Failure> {
         println!("$ {}", self.line);
-        self.command.stdout(Stdio::piped());
+        let (out, both) = std::io::pipe().map_err(|cause| self.lost(&cause))?;
+        let complaints = both.try_clone().map_err(|cause| self.lost(&cause))?;
+        self.command.stdout(both).stderr(complaints);
         let mut child = self.command.spawn().map_err(|cause| self.lost(&cause))?;
-        if let Some(out) = child.stdout.take() {
-            let mut out = BufReader::new(out);
-            let mut bytes = Vec::new();
-            while out
-                .read_until(b'\n', &mut bytes)
-                .map_err(|cause| self.lost(&cause))?
-                > 0
-            {
-                let line = String::from_utf8_lossy(&bytes);
-                print!("{line}");
-                each(line.trim_end());
-                bytes.clear();
-            }
+        // The pipe ends when nobody can write to it any more; the command itself still could.
+        self.command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut out = BufReader::new(out);
+        let mut bytes = Vec::new();
+        while out
+            .read_until(b'\n', &mut bytes)
+            .map_err(|cause| self.lost(&cause))?
+            > 0
+        {
+            let line = String::from_utf8_lossy(&bytes);
+            print!("{line}");
+            each(line.trim_end());
+            bytes.clear();
         }
         let status = child.wait().map_err(|cause| self.lost(&cause))?;
         self.judge(status)

@@ -1,7 +1,7 @@
 //! What the tool is told by the environment it was started in.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Who waits for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub(crate) struct Environment {
     pub(crate) root: PathBuf,
     /// The cargo that started the tool.
     pub(crate) cargo: OsString,
+    /// The build folder: two above this program, as it is two above each test program.
+    pub(crate) build_folder: PathBuf,
     /// `PATH`.
     pub(crate) path: OsString,
     /// Who waits.
@@ -37,11 +39,15 @@ const OWN: [&str; 4] = [
 ];
 
 impl Environment {
-    /// The environment that these variables make.
-    pub(crate) fn of(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
+    /// The environment that these variables make for the program in this file.
+    pub(crate) fn of(
+        variables: impl Iterator<Item = (OsString, OsString)>,
+        program: &Path,
+    ) -> Self {
         let mut environment = Self {
             root: PathBuf::from("."),
             cargo: "cargo".into(),
+            build_folder: program.ancestors().nth(2).unwrap_or(program).to_owned(),
             path: OsString::new(),
             place: Place::Desk,
             own: Vec::new(),
@@ -71,7 +77,7 @@ mod tests {
         let pairs = variables
             .iter()
             .map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        Environment::of(pairs)
+        Environment::of(pairs, Path::new("/elsewhere/debug/xtask"))
     }
 
     #[test]
@@ -91,5 +97,6 @@ mod tests {
         ]);
         assert_eq!(environment.own, ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"]);
         assert_eq!(environment.root, PathBuf::from("/project/xtask/.."));
+        assert_eq!(environment.build_folder, PathBuf::from("/elsewhere"));
     }
 }

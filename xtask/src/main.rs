@@ -20,7 +20,8 @@ use subcommand::{named, refuse, usage};
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let environment = Environment::of(std::env::vars_os());
+    let program = std::env::current_exe().unwrap_or_default();
+    let environment = Environment::of(std::env::vars_os(), &program);
     match arguments.as_slice() {
         ["help" | "--help" | "-h"] => {
             println!("{}", usage());

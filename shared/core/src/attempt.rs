@@ -86,7 +86,11 @@ impl<T: Transport> Performer<T> {
         let ticks = self.clock.ticks();
         let way = way(&self.configuration, attempt, settings, started)?;
         let outcome = match request(attempt, &way, started) {
-            Some(request) => self.transport.post(request).await,
+            Some(request) => {
+                let signatures = request.headers.get("webhook-signature").cloned();
+                let outcome = self.transport.post(request).await;
+                quoting_nothing(outcome, &way, signatures.as_ref())
+            }
             None => Outcome::Unanswered(Unanswered::Unbuildable),
         };
         let took = self.clock.ticks().saturating_sub(ticks);
@@ -140,6 +144,48 @@ impl<T: Transport> Performer<T> {
             }
         }
     }
+}
+
+/// Shortest part of a header or an address that is hidden by itself, in bytes: a shorter one is an everyday word.
+const SHORTEST_HIDDEN: usize = 8;
+
+/// The outcome without what an answer may quote of the request and nobody is to read: the destination's own headers,
+/// the signatures, and what stands in its address behind the host.
+fn quoting_nothing(outcome: Outcome, way: &Way<'_>, signatures: Option<&HeaderValue>) -> Outcome {
+    match outcome {
+        Outcome::Answered { status, piece } if !piece.as_str().is_empty() => {
+            let piece = piece.without(&hidden(way, signatures));
+            Outcome::Answered { status, piece }
+        }
+        Outcome::Answered { .. } | Outcome::Unanswered(_) => outcome,
+    }
+}
+
+/// The texts to hide, longer ones first, since they may hold shorter ones.
+fn hidden(way: &Way<'_>, signatures: Option<&HeaderValue>) -> Vec<String> {
+    let own = way.headers.into_iter().flat_map(HeaderMap::values);
+    let values: Vec<&str> = own
+        .chain(signatures)
+        .filter_map(|value| value.to_str().ok())
+        .collect();
+    let url = way.address.url();
+    // Credentials are quoted without the word before them too, and of a list of signatures each.
+    let parts = values
+        .iter()
+        .flat_map(|value| value.split([' ', ',']))
+        .chain([url.path()])
+        .chain(url.path().split('/'))
+        .chain(url.query())
+        .chain(url.query().unwrap_or_default().split(['&', '=']))
+        .filter(|part| part.len() >= SHORTEST_HIDDEN);
+    let mut hidden: Vec<String> = values
+        .iter()
+        .copied()
+        .chain(parts)
+        .map(str::to_owned)
+        .collect();
+    hidden.sort_by_key(|text| std::cmp::Reverse(text.len()));
+    hidden
 }
 
 /// The answer's own words stay out of the log: they may quote what was sent.

@@ -13,6 +13,10 @@ use crate::time::Timestamp;
 pub const KEPT_ATTEMPTS: usize = 12;
 /// Longest piece of a destination's answer that is kept, in characters.
 pub const LONGEST_PIECE: usize = 200;
+/// What stands in a piece for what is hidden.
+const HIDDEN: &str = "…";
+/// Shortest beginning of a hidden text, in bytes, that is hidden where a piece ends with it.
+const SHORTEST_BEGINNING: usize = 4;
 
 /// Where a delivery stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -151,10 +155,37 @@ impl Piece {
         Self(clean)
     }
 
+    /// The piece without these texts, each replaced by an ellipsis, and without the beginning of one where the piece was
+    /// cut in the middle of it. Longer texts should come first: one may hold another.
+    #[must_use]
+    pub fn without(mut self, hidden: &[String]) -> Self {
+        for text in hidden.iter().filter(|text| !text.is_empty()) {
+            self.0 = self.0.replace(text.as_str(), HIDDEN);
+        }
+        let cut = hidden
+            .iter()
+            .filter_map(|text| begun_at_the_end(&self.0, text))
+            .max();
+        if let Some(length) = cut {
+            self.0.truncate(self.0.len().saturating_sub(length));
+            self.0.push_str(HIDDEN);
+        }
+        Self(self.0.chars().take(LONGEST_PIECE).collect())
+    }
+
     /// The cleaned text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// How many bytes at the end of `piece` are the beginning of `text`; less than [`SHORTEST_BEGINNING`] tell nothing.
+fn begun_at_the_end(piece: &str, text: &str) -> Option<usize> {
+    let beginnings = text.char_indices().map(|(at, _)| text.split_at(at).0);
+    beginnings
+        .filter(|beginning| beginning.len() >= SHORTEST_BEGINNING && piece.ends_with(beginning))
+        .map(str::len)
+        .max()
 }
 
 fn is_plain(c: char) -> bool {
@@ -324,5 +355,20 @@ mod tests {
                 .count(),
             LONGEST_PIECE
         );
+    }
+
+    #[test]
+    fn what_is_hidden_is_in_no_piece_and_neither_is_its_beginning_at_the_end() {
+        let hidden = ["Bearer abcdefgh", "abcdefgh"].map(str::to_owned);
+        let without = |text: &str| Piece::clean(text.as_bytes()).without(&hidden).0;
+        assert_eq!(without("no: Bearer abcdefgh, abcdefgh!"), "no: …, …!");
+        assert_eq!(without("cut at abcde"), "cut at …");
+        assert_eq!(without("cut at Bearer ab"), "cut at …");
+        assert_eq!(without("the abc of it"), "the abc of it");
+        assert_eq!(without("the abc"), "the abc", "too short to tell anything");
+        assert_eq!(without("größe"), "größe");
+        let long = "x".repeat(LONGEST_PIECE - 5) + "abcdefgh";
+        assert_eq!(without(&long), "x".repeat(LONGEST_PIECE - 5) + "…");
+        assert_eq!(Piece::clean(b"a").without(&[String::new()]).0, "a");
     }
 }

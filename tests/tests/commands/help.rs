@@ -79,3 +79,21 @@ async fn a_command_or_flag_that_is_not_there_ends_with_2_and_a_hint() {
         assert!(ended.err.contains("--help"), "{}", ended.err);
     }
 }
+
+#[tokio::test]
+async fn without_a_flag_it_listens_on_loopback() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = Run::of(folder.path(), &["serve", "--help"]).ended().await;
+    let default = ended
+        .out
+        .split("--listen")
+        .nth(1)
+        .and_then(|rest| rest.split("[default: ").nth(1))
+        .and_then(|rest| rest.split(']').next());
+    let default: Option<std::net::SocketAddr> = default.and_then(|text| text.parse().ok());
+    assert!(
+        default.is_some_and(|address| address.ip().is_loopback()),
+        "{}",
+        ended.out
+    );
+}

@@ -5,6 +5,7 @@
 mod copies;
 mod delivered;
 mod kept_once;
+mod libraries;
 mod operators;
 mod promised;
 mod proven;

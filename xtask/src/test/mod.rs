@@ -1,6 +1,9 @@
 //! `cargo xtask test`: the steps, in their order, and what each of them runs.
 
+mod cases;
 mod dependencies;
+mod libraries;
+mod results;
 mod summary;
 mod tally;
 mod tools;
@@ -27,12 +30,17 @@ struct Step {
     when_failed: Then,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 9] = [
     // Without its tools the tests would fail many minutes later, and less clearly.
     Step {
         name: "tools",
         run: tools,
         when_failed: Then::Stop,
+    },
+    Step {
+        name: "libraries",
+        run: libraries,
+        when_failed: Then::GoOn,
     },
     Step {
         name: "format",
@@ -62,6 +70,11 @@ const STEPS: [Step; 7] = [
     Step {
         name: "tests",
         run: tests,
+        when_failed: Then::GoOn,
+    },
+    Step {
+        name: "cases",
+        run: cases,
         when_failed: Then::GoOn,
     },
 ];
@@ -161,8 +174,17 @@ fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
     Ok("the binaries that the end-to-end tests run".to_owned())
 }
 
+fn libraries(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+    libraries::install(environment)
+}
+
 fn tests(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {
-    let arguments = ["test", "--workspace", "--no-fail-fast"];
+    // In colour, the lines would not be known again.
+    let arguments = ["--color", "never", "test", "--workspace", "--no-fail-fast"];
     let ended = Cargo::with(environment, &arguments).stream(|line| tally.read(line));
     tally.judge(ended)
+}
+
+fn cases(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {
+    cases::judge(environment, &tally.results)
 }

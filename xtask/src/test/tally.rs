@@ -1,5 +1,6 @@
 //! Counting tests in what `cargo test` writes, and judging the count: no test may fail, and none may be ignored.
 
+use super::results::Results;
 use crate::command::Failure;
 
 /// What was counted so far.
@@ -14,11 +15,14 @@ pub(super) struct Tally {
     ignored: u64,
     /// The tests that failed or were ignored, with what they did.
     pub(super) named: Vec<String>,
+    /// What became of each test.
+    pub(super) results: Results,
 }
 
 impl Tally {
     /// Takes in one line.
     pub(super) fn read(&mut self, line: &str) {
+        self.results.read(line);
         if let Some(result) = line.strip_prefix("test result: ") {
             self.programs += 1;
             for part in result.split(['.', ';']) {

@@ -11,11 +11,24 @@ struct Tool {
     brought_by: &'static str,
 }
 
-const TOOLS: [Tool; 1] = [
+const TOOLS: [Tool; 4] = [
     // The page is looked at in a real browser.
     Tool {
         name: "chromium",
         brought_by: "sudo apt-get install -y chromium",
+    },
+    // What Switchboard signs is judged by the official libraries in both languages.
+    Tool {
+        name: "python3",
+        brought_by: "sudo apt-get install -y python3 python3-venv",
+    },
+    Tool {
+        name: "node",
+        brought_by: "sudo apt-get install -y nodejs",
+    },
+    Tool {
+        name: "npm",
+        brought_by: "sudo apt-get install -y npm",
     },
 ];
 
@@ -45,14 +58,27 @@ mod tests {
 
     #[test]
     fn a_missing_tool_is_named_with_the_line_that_brings_it() {
-        let Err(Failure(line)) = find(OsStr::new("/nowhere:/nowhere-else")) else {
-            panic!("expected a missing tool to be a failure");
-        };
-        assert!(
-            line.ends_with("sudo apt-get install -y chromium"),
-            "expected the apt-get line, found: {line}"
-        );
-        assert!(!line.contains('\n'), "expected one line, found: {line}");
+        let own = std::env::current_exe().expect("a path");
+        let folder = own.with_extension("tools");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for tool in &TOOLS {
+            let Err(Failure(line)) = find(folder.as_os_str()) else {
+                panic!("expected a missing {} to be a failure", tool.name);
+            };
+            let due = format!("{} is missing; this brings it: ", tool.name);
+            let brings = line
+                .strip_prefix(&due)
+                .unwrap_or_else(|| panic!("found: {line}"));
+            assert!(
+                brings.starts_with("sudo apt-get install -y "),
+                "found: {line}"
+            );
+            assert!(!line.contains('\n'), "expected one line, found: {line}");
+            std::fs::write(folder.join(tool.name), "").expect("a file");
+        }
+        assert!(find(folder.as_os_str()).is_ok(), "all are there");
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]

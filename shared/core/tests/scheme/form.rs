@@ -286,3 +286,32 @@ fn signature_headers_that_a_gateway_joined_never_hold() {
         }
     }
 }
+
+#[test]
+fn signatures_are_compared_by_the_macs_own_verify_alone() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/scheme");
+    let mut verifying = Vec::new();
+    for file in std::fs::read_dir(folder).expect("the schemes") {
+        let path = file.expect("a file").path();
+        let source = std::fs::read_to_string(&path).expect("text");
+        for line in source.lines() {
+            // What was computed is never compared by bytes, which would tell by its time how much of it was right.
+            let compares = line.contains("==") || line.contains("!=") || line.contains("eq(");
+            let computed = line.contains(".sign(") || line.contains("finalize");
+            assert!(!(compares && computed), "{}: {line}", path.display());
+            if line.contains("verify_slice(") {
+                verifying.push(path.clone());
+            }
+        }
+        assert!(
+            !source.contains("verify_truncated"),
+            "{}: a part of a digest is no signature",
+            path.display()
+        );
+    }
+    let names: Vec<_> = verifying
+        .iter()
+        .filter_map(|path| path.file_name())
+        .collect();
+    assert_eq!(names, ["mod.rs"], "for all schemes, in one place");
+}

@@ -254,6 +254,25 @@ async fn an_attempt_that_breaks_our_own_code_ends_as_a_dead_letter() {
 }
 
 #[tokio::test]
+async fn of_ten_attempts_one_that_breaks_our_own_code_is_made_again_and_the_others_are_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[("bad", Does::PanicAt(5))]);
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    for n in 0..10 {
+        running.accept(&n.to_string(), &["bad"]).await;
+    }
+    let totals = running
+        .until("all are delivered", |totals| totals.delivered == 10)
+        .await;
+    assert_eq!((totals.dead, totals.waiting), (0, 0));
+    let mut attempts = told.requests_to("bad");
+    attempts.sort();
+    let due = [&["1"; 10][..], &["2"]].concat();
+    assert_eq!(attempts, due, "nine had one attempt each, and one had two");
+    running.end().await;
+}
+
+#[tokio::test]
 async fn a_lane_that_breaks_off_is_started_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let running = run(folder.path(), &configured(CONFIGURATION), &Told::new(&[]));

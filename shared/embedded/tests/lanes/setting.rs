@@ -82,6 +82,8 @@ pub(crate) enum Does {
     Close,
     Wait,
     Panic,
+    /// Breaks off at the request of this number, from 1, and answers every other.
+    PanicAt(usize),
 }
 
 pub(crate) struct Destinations {
@@ -137,11 +139,12 @@ impl Transport for Told {
             .to_str()
             .expect("text")
             .to_owned();
-        self.0
-            .requests
-            .lock()
-            .expect("lock")
-            .push((name.clone(), attempt));
+        let before = {
+            let mut requests = self.0.requests.lock().expect("lock");
+            let before = requests.iter().filter(|(to, _)| *to == name).count();
+            requests.push((name.clone(), attempt));
+            before
+        };
         let now = self.0.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         self.0.most_under_way.fetch_max(now, Ordering::SeqCst);
         self.0.bell.notify_waiters();
@@ -168,6 +171,13 @@ impl Transport for Told {
                 piece: Piece::default(),
             },
             Does::Panic => panic!("as told"),
+            Does::PanicAt(number) => {
+                assert_ne!(before + 1, number, "as told");
+                Outcome::Answered {
+                    status: 200,
+                    piece: Piece::default(),
+                }
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
 use switchboard_core::address::{Forbidden, Networks};
 use switchboard_core::delivery::{Outcome, Unanswered};
 
-use crate::destination::Destination;
+use crate::destination::{Connection, Destination};
+use crate::tls::{Authority, trusting};
 use crate::{Answers, Setting, answered, configuration, post, unanswered};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
@@ -157,4 +158,100 @@ async fn a_name_with_only_an_ipv6_address_that_does_not_answer_is_a_readable_fai
     .transport();
     let outcome = post(&transport, &destination.url("http", "hooks.test")).await;
     assert_eq!(outcome, unanswered(Unanswered::NoConnection));
+}
+
+/// Answers one request with a redirect or a plain success, and closes, so that every attempt must connect anew.
+async fn once(mut connection: Connection, answer: String) -> Option<()> {
+    connection.request().await?;
+    connection.say(answer).await
+}
+
+#[tokio::test]
+async fn over_tls_an_inside_address_in_any_place_or_family_refuses_before_any_connection() {
+    let authority = Authority::new();
+    let destination = authority
+        .destination("hooks.test", &["http/1.1"], |connection| {
+            once(connection, OK.to_owned())
+        })
+        .await;
+    let url = destination.url("https", "hooks.test");
+    for (answers, why) in [
+        (&["127.0.0.1"][..], Forbidden::Loopback),
+        (&["::1"], Forbidden::Loopback),
+        (&["::ffff:127.0.0.1"], Forbidden::Loopback),
+        (&["64:ff9b::7f00:1"], Forbidden::Loopback),
+        (&["93.184.215.14", "::1"], Forbidden::Loopback),
+        (&["2606:2800:21f::1", "127.0.0.1"], Forbidden::Loopback),
+        (&["93.184.215.14", "10.1.2.3"], Forbidden::Private),
+        (&["fd12::1"], Forbidden::Private),
+        (&["93.184.215.14", "169.254.169.254"], Forbidden::LinkLocal),
+        (&["fe80::1"], Forbidden::LinkLocal),
+        (&["::"], Forbidden::Reserved),
+    ] {
+        let mut setting = trusting(authority.pem());
+        setting.configuration.networks = Networks::Public;
+        setting.resolver = Answers::new(&[answers]);
+        let outcome = post(&setting.transport(), &url).await;
+        assert_eq!(outcome, forbidden(why), "{answers:?}");
+    }
+    for host in ["127.0.0.1", "localhost.", "[::1]"] {
+        let outcome = post(&deployed(&[]).transport(), &destination.url("https", host)).await;
+        assert_eq!(outcome, forbidden(Forbidden::Loopback), "{host}");
+    }
+    assert_eq!(destination.connections(), 0);
+}
+
+#[tokio::test]
+async fn over_tls_the_address_that_was_judged_is_connected_to_and_judged_anew_each_time() {
+    let authority = Authority::new();
+    let destination = authority
+        .destination("hooks.test", &["http/1.1"], |connection| {
+            once(
+                connection,
+                OK.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n"),
+            )
+        })
+        .await;
+    let mut setting = trusting(authority.pem());
+    setting.resolver = Answers::new(&[&["127.0.0.1"], &["169.254.169.254"], &["127.0.0.1"]]);
+    let transport = setting.transport();
+    let url = destination.url("https", "hooks.test");
+    // Asked a second time between judging and connecting, the name would lead to the second address.
+    assert_eq!(answered(&post(&transport, &url).await), (200, ""));
+    assert_eq!(
+        post(&transport, &url).await,
+        forbidden(Forbidden::LinkLocal)
+    );
+    assert_eq!(answered(&post(&transport, &url).await), (200, ""));
+    assert_eq!(destination.connections(), 2);
+}
+
+#[tokio::test]
+async fn over_tls_a_redirect_is_followed_nowhere() {
+    let inside = Destination::answering(OK).await;
+    let location = inside.url("http", "127.0.0.1");
+    let authority = Authority::new();
+    let destination = authority
+        .destination("hooks.test", &["http/1.1"], move |connection| {
+            let answer =
+                format!("HTTP/1.1 307 X\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
+            once(connection, answer)
+        })
+        .await;
+    let transport = trusting(authority.pem()).transport();
+    let outcome = post(&transport, &destination.url("https", "hooks.test")).await;
+    assert_eq!(answered(&outcome), (307, ""));
+    assert_eq!(inside.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_with_a_full_stop_behind_it_is_judged_like_the_name_without() {
+    for host in ["metadata.google.internal", "metadata.google.internal."] {
+        let outcome = post(
+            &deployed(&[&["169.254.169.254"]]).transport(),
+            &format!("http://{host}/"),
+        )
+        .await;
+        assert_eq!(outcome, forbidden(Forbidden::LinkLocal), "{host}");
+    }
 }
