@@ -7,6 +7,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use switchboard_core::fail::{self, FailPoint};
+
 use crate::open;
 
 /// Why a backup could not be made.
@@ -47,7 +49,13 @@ pub fn backup(folder: &Path, file: &Path) -> Result<(), BackupError> {
     name.push(".part");
     let path = PathBuf::from(name);
     let part = start(&path).map_err(fault)?;
-    let made = copy(&database, &path).and_then(|()| name_it(&part, &path, file).map_err(fault));
+    fail::reach(FailPoint::BackupBegun);
+    let made = copy(&database, &path).and_then(|()| {
+        fail::reach(FailPoint::BackupCopied);
+        name_it(&part, &path, file).map_err(fault)?;
+        fail::reach(FailPoint::BackupNamed);
+        Ok(())
+    });
     drop(fs::remove_file(&path));
     made?;
     sync_folder(file).map_err(fault)

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use switchboard_core::attempt::{Attempt, Performed, Performer};
 use switchboard_core::configuration::Configuration;
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::identity::DeliveryId;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{Answer, Ledger, SettingsStore, Transport, Views};
@@ -102,6 +103,7 @@ impl<T: Transport> Lanes<T> {
             }
         }
         while lanes.join_next().await.is_some() {}
+        fail::reach(FailPoint::BeforeLastWrite);
         // A last write takes with it what could only be counted in memory.
         if let Err(error) = self.work.store.ready().await {
             tracing::error!(error = %error.line(), "the store cannot be written at the end");
@@ -129,6 +131,7 @@ impl<T: Transport> Work<T> {
             return;
         };
         let keep = self.configuration.keep();
+        fail::reach(FailPoint::BeforeRecord);
         while let Err(error) = self.store.record(&attempt, &record, next, keep).await {
             tracing::error!(delivery.id = %attempt.key.id, error = %error.line(), "attempt not recorded; trying again");
             drop(timeout(AFTER_FAILURE, stop.changed()).await);
@@ -136,6 +139,7 @@ impl<T: Transport> Work<T> {
                 return;
             }
         }
+        fail::reach(FailPoint::AfterRecord);
     }
 }
 
@@ -248,9 +252,11 @@ impl<T: Transport> Lane<T> {
             &self.destination,
             &settings,
         ) {
+            fail::reach(FailPoint::BeforeBury);
             let moved = store
                 .bury(&self.destination, reason, now, keep, STEP)
                 .await?;
+            fail::reach(FailPoint::AfterBury);
             return Ok(if moved.left > 0 {
                 Duration::ZERO
             } else {
@@ -258,7 +264,9 @@ impl<T: Transport> Lane<T> {
             });
         }
         if settings.held.contains(&self.destination) {
+            fail::reach(FailPoint::BeforeShelve);
             let moved = store.shelve(&self.destination, now, keep, STEP).await?;
+            fail::reach(FailPoint::AfterShelve);
             if moved.left > 0 {
                 return Ok(Duration::ZERO);
             }
