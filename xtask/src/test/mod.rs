@@ -150,9 +150,15 @@ fn docs(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
 }
 
 fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
-    let arguments = ["build", "--package", "switchboard-local", "--bins"];
+    let packages = [
+        "--package",
+        "switchboard-local",
+        "--package",
+        "switchboard-load",
+    ];
+    let arguments = [&["build", "--bins"], &packages[..]].concat();
     Cargo::with(environment, &arguments).run()?;
-    Ok("the binary that the end-to-end tests run".to_owned())
+    Ok("the binaries that the end-to-end tests run".to_owned())
 }
 
 fn tests(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {

@@ -32,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// The rule.
-pub(super) const RULE: [Row; 7] = [
+pub(super) const RULE: [Row; 8] = [
     Row {
         folder: "shared/core",
         group: Group::Core,
@@ -86,6 +86,13 @@ pub(super) const RULE: [Row; 7] = [
         folder: "tests",
         group: Group::Developer,
         may_use: &[Group::Core, Group::Middle, Group::Testkit],
+        tests_may_use: &[],
+        never: &[],
+    },
+    Row {
+        folder: "tests/load",
+        group: Group::Developer,
+        may_use: &[Group::Core, Group::Middle],
         tests_may_use: &[],
         never: &[],
     },

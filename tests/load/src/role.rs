@@ -1,0 +1,51 @@
+//! The roles there are: a file and a row each.
+
+use std::future::Future;
+use std::io;
+
+use clap::Subcommand;
+use tokio::runtime::Builder;
+
+use crate::{floor_client, floor_server, seed, send, sink};
+
+/// What this process is.
+#[derive(Subcommand)]
+pub(crate) enum Role {
+    /// Posts events over many connections, as fast as they are answered or at a rate, and says how it went.
+    Send(send::Send),
+    /// A destination that counts what comes, with a gate that can be shut.
+    Sink(sink::Sink),
+    /// The least that a durable ingress costs: checks the HMAC and appends the body to a file, synced in groups.
+    FloorServer(floor_server::FloorServer),
+    /// The least that a delivery costs: a loop of posts.
+    FloorClient(floor_client::FloorClient),
+    /// Fills a data folder with events that are delivered.
+    Seed(seed::Seed),
+}
+
+/// Plays a role to its end.
+pub(crate) fn play(role: Role) -> io::Result<()> {
+    match role {
+        // One thread for what only plays its part: the cores are for what is measured.
+        Role::Send(send) => on_one_thread(send.play()),
+        Role::Sink(sink) => on_one_thread(sink.play()),
+        // The floors get what the binary gets.
+        Role::FloorServer(server) => on_every_core(server.play()),
+        Role::FloorClient(client) => on_every_core(client.play()),
+        Role::Seed(seed) => on_every_core(seed.play()),
+    }
+}
+
+fn on_one_thread(role: impl Future<Output = io::Result<()>>) -> io::Result<()> {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(role)
+}
+
+fn on_every_core(role: impl Future<Output = io::Result<()>>) -> io::Result<()> {
+    Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(role)
+}
