@@ -1,0 +1,16 @@
+//! Crashes: the real binary dies at every place between two effects, at random moments under load, and loses its disk;
+//! everything promised holds afterwards.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod book;
+mod death;
+mod points;
+mod promise;
+mod stored;
+mod story;

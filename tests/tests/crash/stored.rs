@@ -1,0 +1,132 @@
+//! A data folder with something in it before the first start, put there through the store's own steps.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use switchboard_core::attempt::Attempt;
+use switchboard_core::delivery::{AttemptRecord, DeathReason, DeliveryKey, Next, Outcome, Piece};
+use switchboard_core::endpoint::Change;
+use switchboard_core::event::Event;
+use switchboard_core::forward::KeptHeaders;
+use switchboard_core::identity::{DeliveryId, EventId, Run};
+use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
+use switchboard_core::ports::{Keep, Ledger, Queued, SettingsStore};
+use switchboard_core::time::Timestamp;
+use switchboard_embedded::Store;
+use switchboard_tests::sender::now;
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+const KEEP: Keep = Keep { days: 30 };
+
+/// What a stored delivery came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum State {
+    Waiting,
+    Held,
+    Dead,
+}
+
+/// A folder whose store holds `n` events with a delivery each to `destination`. What is held is of a destination that
+/// is held no more: as a release leaves it that is cut in the middle.
+pub(crate) async fn deliveries(n: u32, destination: &str, state: State) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(Store::open(&data(folder.path())).expect("a store"));
+    let destination = DestinationName::parse(destination).expect("a name");
+    let mut adding = JoinSet::new();
+    for number in 0..n {
+        let (store, destination) = (Arc::clone(&store), destination.clone());
+        adding.spawn(async move { add(&store, number, Some(&destination), now(), state).await });
+    }
+    adding.join_all().await;
+    if let State::Held = state {
+        let change = |change| store.change(change);
+        change(Change::Hold(destination.clone()))
+            .await
+            .expect("held");
+        let moved = store.shelve(&destination, now(), KEEP, n).await;
+        assert_eq!(moved.expect("shelved").done, n);
+        change(Change::Release(destination))
+            .await
+            .expect("released");
+    }
+    folder
+}
+
+/// A folder whose store holds `n` events past their life.
+pub(crate) async fn past_events(n: u32) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(Store::open(&data(folder.path())).expect("a store"));
+    let long_ago = Timestamp::from_seconds(now().seconds() - 200 * 24 * 3600);
+    let mut adding = JoinSet::new();
+    for number in 0..n {
+        let store = Arc::clone(&store);
+        adding.spawn(async move { add(&store, number, None, long_ago, State::Waiting).await });
+    }
+    adding.join_all().await;
+    folder
+}
+
+/// Where a Switchboard in `folder` has its data.
+pub(crate) fn data(folder: &Path) -> std::path::PathBuf {
+    folder.join("data")
+}
+
+async fn add(
+    store: &Store,
+    number: u32,
+    to: Option<&DestinationName>,
+    at: Timestamp,
+    state: State,
+) {
+    let source = SourceName::parse("shop").expect("a name");
+    let sender_id = SenderId::new(&format!("stored-{number}")).expect("an id");
+    let event = Arc::new(Event {
+        id: EventId::of(&source, &sender_id),
+        source,
+        sender_id,
+        kind: Kind::new("other").expect("a kind"),
+        received_at: at,
+        headers: KeptHeaders::from_lines(b"content-type: application/json\n"),
+        body: Bytes::from_static(b"{}"),
+    });
+    let plan: Vec<Queued> = to.into_iter().map(|to| queued(&event, to, at)).collect();
+    store.accept(&event, &plan, KEEP).await.expect("stored");
+    match state {
+        State::Waiting | State::Held => {}
+        State::Dead => {
+            let key = plan[0].key.clone();
+            let attempt = Attempt {
+                key,
+                event,
+                number: 1,
+                in_round: 1,
+            };
+            let outcome = Outcome::Answered {
+                status: 500,
+                piece: Piece::clean(b""),
+            };
+            let record = AttemptRecord::new(1, at, Duration::from_millis(1), &outcome);
+            let next = Next::Dead(DeathReason::AttemptsUsedUp);
+            store
+                .record(&attempt, &record, next, KEEP)
+                .await
+                .expect("recorded");
+        }
+    }
+}
+
+fn queued(event: &Event, to: &DestinationName, due: Timestamp) -> Queued {
+    let (action, run) = (ActionName::deliver(), Run(0));
+    Queued {
+        key: DeliveryKey {
+            id: DeliveryId::of(&event.id, to, &action, run),
+            destination: to.clone(),
+            action,
+            run,
+        },
+        due,
+    }
+}

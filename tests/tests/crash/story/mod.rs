@@ -1,0 +1,94 @@
+//! The stories: each brings a Switchboard to a fail point, and says what must hold when it is started again.
+
+mod backup;
+mod expiry;
+mod opening;
+mod operators;
+mod posting;
+mod receivers;
+
+use switchboard_tests::setting;
+use switchboard_tests::sink::Sink;
+use switchboard_tests::switchboard::Start;
+
+use crate::book::{Book, Manner};
+use crate::death::Death;
+
+/// What is going on when it dies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Story {
+    /// Events are posted and delivered.
+    Posting,
+    /// What is posted is refused.
+    Refused,
+    /// The destination of many deliveries is not configured any more.
+    Burying,
+    /// A destination is held while events for it come in.
+    Holding,
+    /// An operator asks for something.
+    Wishing(Wish),
+    /// An operator sends so many dead letters again.
+    Redriving(u32),
+    /// So many deliveries are held of a destination that is not.
+    Recovering(u32),
+    /// Many events are past their life.
+    Expiring,
+    /// A fresh folder is opened.
+    Opening,
+    /// The admin token is made.
+    Token,
+    /// It is asked to end.
+    Stopping,
+    /// A backup is made while it serves.
+    BackingUp,
+    /// The built-in sample delivers to its own receivers.
+    Sample,
+    /// A receiver gets again what it has applied.
+    SampleCopy,
+}
+
+/// What an operator asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wish {
+    Hold,
+    Release,
+    SetEndpoint,
+    RotateEndpoint,
+    ClearEndpoint,
+}
+
+/// Tells a story to its end.
+pub(crate) async fn tell(story: Story, death: Death) {
+    match story {
+        Story::Posting => posting::posting(death).await,
+        Story::Refused => posting::refused(death).await,
+        Story::Burying => operators::burying(death).await,
+        Story::Holding => operators::holding(death).await,
+        Story::Wishing(wish) => operators::wishing(death, wish).await,
+        Story::Redriving(dead) => operators::redriving(death, dead).await,
+        Story::Recovering(held) => operators::recovering(death, held).await,
+        Story::Expiring => expiry::expiring(death).await,
+        Story::Opening => opening::opening(death).await,
+        Story::Token => opening::token(death).await,
+        Story::Stopping => opening::stopping(death).await,
+        Story::BackingUp => backup::backing_up(death).await,
+        Story::Sample => receivers::sample(death).await,
+        Story::SampleCopy => receivers::copy(death).await,
+    }
+}
+
+/// Destinations that keep a book, and how a Switchboard that delivers to them is started.
+struct Scene {
+    sink: Sink,
+    book: Book,
+    start: Start,
+}
+
+impl Scene {
+    async fn new(manner: Manner) -> Self {
+        let (sink, book) = (Sink::start().await, Book::default());
+        book.keep(&sink, manner);
+        let start = setting::start(&setting::configuration(&sink));
+        Self { sink, book, start }
+    }
+}
