@@ -58,7 +58,7 @@ pub fn backup(folder: &Path, file: &Path) -> Result<(), BackupError> {
     });
     drop(fs::remove_file(&path));
     made?;
-    sync_folder(file).map_err(fault)
+    open::sync_name(file).map_err(fault)
 }
 
 /// Makes an empty part, private and locked while it is written. One that a backup left when it died is removed.
@@ -98,15 +98,6 @@ fn copy(database: &Path, path: &Path) -> Result<(), BackupError> {
 fn name_it(part: &File, path: &Path, file: &Path) -> io::Result<()> {
     part.sync_all()?;
     fs::hard_link(path, file)
-}
-
-/// Puts the names in a file's folder on disk.
-fn sync_folder(file: &Path) -> io::Result<()> {
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    };
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

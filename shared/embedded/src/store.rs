@@ -52,6 +52,7 @@ impl Store {
         schema::migrate(&mut connection)?;
         fail::reach(FailPoint::AfterMigration);
         open::write_ahead(&connection)?;
+        open::empty_log(&connection)?;
         fail::reach(FailPoint::StoreOpen);
         let settings = settings::load(&connection)
             .map_err(|failure| OpenError::Unreadable(failure.to_string()))?;
