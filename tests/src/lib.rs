@@ -15,6 +15,7 @@ pub mod run;
 pub mod sender;
 pub mod setting;
 pub mod sink;
+pub mod strace;
 pub mod switchboard;
 pub mod wait;
 pub mod wire;

@@ -10,7 +10,9 @@
 
 mod book;
 mod death;
+mod disk;
 mod points;
+mod power;
 mod promise;
 mod stored;
 mod story;

@@ -11,11 +11,16 @@ struct Tool {
     brought_by: &'static str,
 }
 
-const TOOLS: [Tool; 1] = [
+const TOOLS: [Tool; 2] = [
     // The page is looked at in a real browser.
     Tool {
         name: "chromium",
         brought_by: "sudo apt-get install -y chromium",
+    },
+    // System calls are watched, and made to fail.
+    Tool {
+        name: "strace",
+        brought_by: "sudo apt-get install -y strace",
     },
 ];
 

@@ -78,14 +78,14 @@ pub(crate) async fn tell(story: Story, death: Death) {
 }
 
 /// Destinations that keep a book, and how a Switchboard that delivers to them is started.
-struct Scene {
-    sink: Sink,
-    book: Book,
-    start: Start,
+pub(crate) struct Scene {
+    pub(crate) sink: Sink,
+    pub(crate) book: Book,
+    pub(crate) start: Start,
 }
 
 impl Scene {
-    async fn new(manner: Manner) -> Self {
+    pub(crate) async fn new(manner: Manner) -> Self {
         let (sink, book) = (Sink::start().await, Book::default());
         book.keep(&sink, manner);
         let start = setting::start(&setting::configuration(&sink));
