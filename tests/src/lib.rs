@@ -10,6 +10,7 @@
 )]
 
 pub mod browser;
+pub mod load;
 pub mod receivers;
 pub mod run;
 pub mod sender;

@@ -24,14 +24,19 @@ pub const TOKEN: &str = "a-token-for-tests-only";
 /// The secrets of the built-in sample's sources are read from its own file, which is public.
 pub const SAMPLE: &str = include_str!("../../switchboard.toml");
 
-/// The binary under test: beside the tests' own, in the same build folder.
+/// The binary under test.
 pub fn binary() -> PathBuf {
+    beside("switchboard")
+}
+
+/// A binary beside the tests' own, in the same build folder.
+pub(crate) fn beside(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a path");
     let folder = own.ancestors().nth(2).expect("a build folder");
-    let binary = folder.join("switchboard");
+    let binary = folder.join(name);
     assert!(
         binary.exists(),
-        "{} is missing: run `cargo build`, or `cargo xtask test`",
+        "{} is missing: run `cargo build --workspace --bins`, or `cargo xtask test`",
         binary.display()
     );
     binary
@@ -100,18 +105,18 @@ pub fn command(folder: &Path) -> Command {
 /// The command that serves in `folder` as `start` says, its output on a pipe, its log in a file.
 fn serving(folder: &Path, start: &Start) -> Command {
     let mut command = command(folder);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
+    command.args(["serve", "--data", "data"]);
+    let is_given = |name: &str| start.flags.iter().any(|flag| flag.starts_with(name));
+    if !is_given("--listen") {
+        command.args(["--listen", "127.0.0.1:0"]);
+    }
     match &start.configuration {
         Some(text) => {
             std::fs::write(folder.join("switchboard.toml"), text).expect("a configuration");
             command.args(["--config", "switchboard.toml"]);
         }
         None => {
-            if !start
-                .flags
-                .iter()
-                .any(|flag| flag.starts_with("--receivers"))
-            {
+            if !is_given("--receivers") {
                 command.args(["--receivers", "127.0.0.1:0"]);
             }
         }

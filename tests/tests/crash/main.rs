@@ -11,6 +11,7 @@
 mod book;
 mod death;
 mod disk;
+mod kills;
 mod points;
 mod power;
 mod promise;
