@@ -41,6 +41,8 @@ points! {
     BeforeNote = "before-note",
     /// It is counted; its sender has no answer.
     AfterNote = "after-note",
+    /// The store takes steps again; what could only be counted in memory meanwhile is not written.
+    BeforeEarlierCounts = "before-earlier-counts",
 
     /// An attempt is begun; nothing of it has left, nothing of it is stored.
     BeforeSending = "before-sending",

@@ -103,6 +103,7 @@ impl Store {
         if earlier.is_empty() {
             return;
         }
+        fail::reach(FailPoint::BeforeEarlierCounts);
         let again = earlier.clone();
         let count = move |step: &mut Step<'_>| {
             earlier.count(step);

@@ -27,6 +27,7 @@ fn stories(point: FailPoint) -> &'static [(u64, Story)] {
             (5, Story::Posting),
             (20, Story::Posting),
         ],
+        FailPoint::BeforeEarlierCounts => &[(1, Story::Counting)],
         FailPoint::BeforeNote | FailPoint::AfterNote => &[(1, Story::Refused), (4, Story::Refused)],
         FailPoint::BeforeSending
         | FailPoint::AfterSending
@@ -38,6 +39,8 @@ fn stories(point: FailPoint) -> &'static [(u64, Story)] {
             &[(1, Story::Holding), (3, Story::Holding)]
         }
         FailPoint::AfterSetting => &[
+            // The sample sets your endpoint to its stand-in at the start.
+            (1, Story::Sample),
             (1, Story::Wishing(Wish::Hold)),
             (1, Story::Wishing(Wish::Release)),
             (1, Story::Wishing(Wish::SetEndpoint)),
@@ -47,7 +50,11 @@ fn stories(point: FailPoint) -> &'static [(u64, Story)] {
         FailPoint::InRelease => &[(1, Story::Wishing(Wish::Release))],
         FailPoint::InClearing => &[(1, Story::Wishing(Wish::ClearEndpoint))],
         FailPoint::BeforeRedrive | FailPoint::AfterRedrive => &[(1, Story::Redriving(20))],
-        FailPoint::BetweenSteps => &[(1, Story::Redriving(510))],
+        FailPoint::BetweenSteps => &[
+            (1, Story::Redriving(510)),
+            (1, Story::Releasing(510)),
+            (1, Story::Clearing(510)),
+        ],
         FailPoint::BeforeRecover | FailPoint::AfterRecover => {
             &[(1, Story::Recovering(20)), (2, Story::Recovering(510))]
         }

@@ -1,6 +1,7 @@
 //! What must hold after every crash: the senders' book, the destinations' book, the store and its totals say the same.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::Value;
 use switchboard_tests::switchboard::Switchboard;
@@ -8,9 +9,15 @@ use switchboard_tests::wait;
 
 use crate::book::Book;
 
+/// How long everything may take to come to rest: a redrive of 510 is spread over ten seconds.
+const REST: Duration = Duration::from_mins(1);
+
 /// Waits until no attempt is to come, then compares everything. `answered` are the events that were answered 200.
 pub(crate) async fn holds(switchboard: &Switchboard, answered: &[String], book: &Book) {
-    switchboard.wait_total("waiting", 0).await;
+    wait::within(REST, "nothing waits", async || {
+        (switchboard.total("waiting").await == 0).then_some(())
+    })
+    .await;
     let events = events(switchboard).await;
     let dead = list(switchboard, "/api/dead-letters").await;
     let dead: BTreeSet<&str> = dead.iter().map(|letter| text(letter, "delivery")).collect();

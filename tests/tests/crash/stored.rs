@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use switchboard_core::address::{Address, Networks};
 use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeathReason, DeliveryKey, Next, Outcome, Piece};
-use switchboard_core::endpoint::Change;
+use switchboard_core::endpoint::{Change, KEY_BYTES, fresh_secret};
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{DeliveryId, EventId, Run};
@@ -26,11 +27,12 @@ const KEEP: Keep = Keep { days: 30 };
 pub(crate) enum State {
     Waiting,
     Held,
+    /// Held of a destination that is held no more: as a release leaves it that is cut in the middle.
+    Released,
     Dead,
 }
 
-/// A folder whose store holds `n` events with a delivery each to `destination`. What is held is of a destination that
-/// is held no more: as a release leaves it that is cut in the middle.
+/// A folder whose store holds `n` events with a delivery each to `destination`.
 pub(crate) async fn deliveries(n: u32, destination: &str, state: State) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Arc::new(Store::open(&data(folder.path())).expect("a store"));
@@ -41,18 +43,29 @@ pub(crate) async fn deliveries(n: u32, destination: &str, state: State) -> TempD
         adding.spawn(async move { add(&store, number, Some(&destination), now(), state).await });
     }
     adding.join_all().await;
-    if let State::Held = state {
+    if let State::Held | State::Released = state {
         let change = |change| store.change(change);
         change(Change::Hold(destination.clone()))
             .await
             .expect("held");
         let moved = store.shelve(&destination, now(), KEEP, n).await;
         assert_eq!(moved.expect("shelved").done, n);
-        change(Change::Release(destination))
-            .await
-            .expect("released");
+        if let State::Released = state {
+            let released = change(Change::Release(destination)).await;
+            released.expect("released");
+        }
     }
     folder
+}
+
+/// Sets your endpoint in the store of a folder.
+pub(crate) async fn set_endpoint(folder: &TempDir, address: &str) {
+    let store = Store::open(&data(folder.path())).expect("a store");
+    let change = Change::SetEndpoint {
+        address: Address::parse(address, Networks::PrivateToo).expect("an address"),
+        fresh: fresh_secret(&[7; KEY_BYTES]).expect("a secret"),
+    };
+    store.change(change).await.expect("set");
 }
 
 /// A folder whose store holds `n` events past their life.
@@ -95,7 +108,7 @@ async fn add(
     let plan: Vec<Queued> = to.into_iter().map(|to| queued(&event, to, at)).collect();
     store.accept(&event, &plan, KEEP).await.expect("stored");
     match state {
-        State::Waiting | State::Held => {}
+        State::Waiting | State::Held | State::Released => {}
         State::Dead => {
             let key = plan[0].key.clone();
             let attempt = Attempt {

@@ -1,7 +1,9 @@
 //! The stories: each brings a Switchboard to a fail point, and says what must hold when it is started again.
 
 mod backup;
+mod counting;
 mod expiry;
+mod many;
 mod opening;
 mod operators;
 mod posting;
@@ -21,6 +23,8 @@ pub(crate) enum Story {
     Posting,
     /// What is posted is refused.
     Refused,
+    /// The store takes nothing for a while, and then takes events again.
+    Counting,
     /// The destination of many deliveries is not configured any more.
     Burying,
     /// A destination is held while events for it come in.
@@ -29,6 +33,10 @@ pub(crate) enum Story {
     Wishing(Wish),
     /// An operator sends so many dead letters again.
     Redriving(u32),
+    /// An operator releases so many deliveries.
+    Releasing(u32),
+    /// An operator clears your endpoint, with so many copies open.
+    Clearing(u32),
     /// So many deliveries are held of a destination that is not.
     Recovering(u32),
     /// Many events are past their life.
@@ -61,12 +69,15 @@ pub(crate) enum Wish {
 pub(crate) async fn tell(story: Story, death: Death) {
     match story {
         Story::Posting => posting::posting(death).await,
+        Story::Counting => counting::counting(death).await,
+        Story::Releasing(held) => many::releasing(death, held).await,
+        Story::Clearing(open) => many::clearing(death, open).await,
         Story::Refused => posting::refused(death).await,
-        Story::Burying => operators::burying(death).await,
+        Story::Burying => many::burying(death).await,
         Story::Holding => operators::holding(death).await,
         Story::Wishing(wish) => operators::wishing(death, wish).await,
-        Story::Redriving(dead) => operators::redriving(death, dead).await,
-        Story::Recovering(held) => operators::recovering(death, held).await,
+        Story::Redriving(dead) => many::redriving(death, dead).await,
+        Story::Recovering(held) => many::recovering(death, held).await,
         Story::Expiring => expiry::expiring(death).await,
         Story::Opening => opening::opening(death).await,
         Story::Token => opening::token(death).await,

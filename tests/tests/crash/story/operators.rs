@@ -1,4 +1,4 @@
-//! Operators ask for something, or lanes and recovery finish what they asked for, while it dies.
+//! Operators ask for something while it dies.
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -9,28 +9,18 @@ use super::posting::post;
 use super::{Scene, Wish};
 use crate::book::Manner;
 use crate::death::Death;
-use crate::promise::{holds, list, text, wait_overview};
-use crate::stored::{self, State};
+use crate::promise::{holds, wait_overview};
 
 /// Asks for something that must be granted.
-async fn ask(switchboard: &Switchboard, method: Method, path: &str, body: Option<Value>) -> Value {
+pub(super) async fn ask(
+    switchboard: &Switchboard,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+) -> Value {
     let (status, answer) = switchboard.ask(method, path, body).await;
     assert_eq!(status, StatusCode::OK, "{path}: {answer}");
     answer
-}
-
-/// The deliveries of a destination that is not configured any more become dead letters, each once.
-pub(super) async fn burying(death: Death) {
-    let scene = Scene::new(Manner::Well).await;
-    let folder = stored::deliveries(700, "gone", State::Waiting).await;
-    let folder = death.at_start(folder, scene.start.clone()).await;
-    let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
-    holds(&switchboard, &[], &scene.book).await;
-    let dead = list(&switchboard, "/api/dead-letters").await;
-    assert_eq!(dead.len(), 700);
-    let why = |letter: &Value| text(letter, "reason").to_owned();
-    let first = why(&dead[0]);
-    assert!(dead.iter().all(|letter| why(letter) == first), "{first}");
 }
 
 /// What a destination that is held should get is held, and delivered after its release.
@@ -146,39 +136,4 @@ async fn granted(switchboard: &Switchboard, wish: Wish) {
         }
         Wish::Hold | Wish::SetEndpoint | Wish::RotateEndpoint => {}
     }
-}
-
-/// Dies in a redrive; each dead letter is one still or waits, and the same call again moves the rest.
-pub(super) async fn redriving(death: Death, dead: u32) {
-    let scene = Scene::new(Manner::Well).await;
-    let folder = stored::deliveries(dead, "accounting", State::Dead).await;
-    let switchboard = death.begun(folder, scene.start.clone()).await;
-    let switchboard = switchboard.expect("it serves until it is asked");
-    let all = json!({ "all": true });
-    let answer = switchboard
-        .asked(Method::POST, "/admin/redrive", Some(all.clone()))
-        .await;
-    assert_eq!(answer, None, "{death}: it answers");
-    let folder = death.came(switchboard).await;
-    let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
-    let left = list(&switchboard, "/api/dead-letters").await.len();
-    let answer = ask(&switchboard, Method::POST, "/admin/redrive", Some(all)).await;
-    assert_eq!(answer, json!({ "redriven": left, "left": 0 }));
-    holds(&switchboard, &[], &scene.book).await;
-    assert_eq!(switchboard.total("delivered").await, u64::from(dead));
-    assert_eq!(
-        scene.book.entries().len(),
-        usize::try_from(dead).expect("a number")
-    );
-}
-
-/// Dies while it recovers what a cut release left; nobody asks for it again.
-pub(super) async fn recovering(death: Death, held: u32) {
-    let scene = Scene::new(Manner::Well).await;
-    let folder = stored::deliveries(held, "accounting", State::Held).await;
-    let folder = death.at_start(folder, scene.start.clone()).await;
-    let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
-    wait_overview(&switchboard, "/totals/held", json!(0)).await;
-    holds(&switchboard, &[], &scene.book).await;
-    assert_eq!(switchboard.total("delivered").await, u64::from(held));
 }
