@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::identity::{DeliveryId, Run};
+use crate::identity::{DeliveryId, EventId, Run};
 use crate::names::{ActionName, DestinationName};
 use crate::time::Timestamp;
 
@@ -256,12 +256,27 @@ impl fmt::Display for Next {
 pub struct DeliveryKey {
     /// The delivery; also its idempotency key.
     pub id: DeliveryId,
+    /// What is delivered.
+    pub event: EventId,
     /// Who gets it.
     pub destination: DestinationName,
     /// What for.
     pub action: ActionName,
     /// Which plan of the event it belongs to.
     pub run: Run,
+}
+
+impl DeliveryKey {
+    /// The key of the delivery of `event` to `destination` for `action` in `run`.
+    pub fn of(event: &EventId, destination: DestinationName, action: ActionName, run: Run) -> Self {
+        Self {
+            id: DeliveryId::of(event, &destination, &action, run),
+            event: event.clone(),
+            destination,
+            action,
+            run,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The ids of events and deliveries: short, safe in keys and URLs, and the same however often they are made.
 
 use std::fmt;
+use std::sync::Arc;
 
 use data_encoding::BASE32_NOPAD;
 use serde::{Serialize, Serializer};
@@ -27,14 +28,14 @@ macro_rules! id {
     ($(#[$doc:meta])* $type:ident, $prefix:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $type(String);
+        pub struct $type(Arc<str>);
 
         impl $type {
             /// Reads an id; `None` when the text is not of its form.
             pub fn parse(text: &str) -> Option<Self> {
                 let rest = text.strip_prefix($prefix)?;
                 let fits = rest.len() == LENGTH && rest.bytes().all(|b| matches!(b, b'a'..=b'z' | b'2'..=b'7'));
-                fits.then(|| Self(text.to_owned()))
+                fits.then(|| Self(text.into()))
             }
 
             /// The id as text, prefix included.
@@ -71,7 +72,7 @@ impl EventId {
     pub fn of(source: &SourceName, sender_id: &SenderId) -> Self {
         let mut parts = vec![source.as_str().as_bytes(), sender_id.as_str().as_bytes()];
         parts.extend(sender_id.scope().map(str::as_bytes));
-        Self(format!("evt_{}", digest(&parts)))
+        Self(format!("evt_{}", digest(&parts)).into())
     }
 }
 
@@ -94,7 +95,7 @@ impl DeliveryId {
             action.as_str().as_bytes(),
             &run,
         ];
-        Self(format!("dlv_{}", digest(&parts)))
+        Self(format!("dlv_{}", digest(&parts)).into())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::delivery::{DeliveryKey, Piece};
 use crate::event::Event;
 use crate::fail::{self, FailPoint};
 use crate::forward::KeptHeaders;
-use crate::identity::{DeliveryId, EventId, Run};
+use crate::identity::{EventId, Run};
 use crate::names::{ActionName, DestinationName};
 use crate::ports::{Accepted, Answer, Backend, Note, Queued, SameBody};
 use crate::refusal::{Cause, DetailBudget, NearMiss, Reason, Refusal};
@@ -211,13 +211,8 @@ impl<B: Backend> Ingress<B> {
     }
 
     fn queued(&self, event: &Event, planned: &Planned, run: Run) -> Queued {
-        let id = DeliveryId::of(&event.id, &planned.destination, &planned.action, run);
-        let key = DeliveryKey {
-            id,
-            destination: planned.destination.clone(),
-            action: planned.action.clone(),
-            run,
-        };
+        let (destination, action) = (planned.destination.clone(), planned.action.clone());
+        let key = DeliveryKey::of(&event.id, destination, action, run);
         let limits = self
             .configuration
             .destination(&planned.destination)

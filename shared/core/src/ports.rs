@@ -83,6 +83,8 @@ pub enum SameBody {
 /// A note that a delivery is due; never the truth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
+    /// Of which event.
+    pub event: EventId,
     /// Which delivery.
     pub delivery: DeliveryId,
     /// The due time it was made for.
@@ -158,6 +160,7 @@ impl Moved {
 pub trait Ledger: Send + Sync + 'static {
     /// Stores an event and queues its deliveries, or finds that it was stored before. `Ok` means durably.
     /// An event past its life that no open delivery needs counts as not stored, whether expiry has come by or not.
+    /// A delivery that is due and whose destination is held may be held from the start.
     fn accept(
         &self,
         event: &Event,

@@ -1,5 +1,7 @@
 //! Storing an event with its deliveries, and further runs of it.
 
+use std::sync::Arc;
+
 use rusqlite::OptionalExtension;
 use switchboard_core::delivery::State;
 use switchboard_core::event::Event;
@@ -10,6 +12,7 @@ use switchboard_core::time::Timestamp;
 use crate::expire;
 use crate::rows::state_number;
 use crate::totals::{OTHER_BODIES, REPEATS, STORED, UNROUTED};
+use crate::wakes::{Fresh, Look};
 use crate::writer::{Failure, Step};
 
 /// What is looked at of an event that is stored already.
@@ -35,7 +38,7 @@ fn stored(step: &Step<'_>, id: &EventId) -> Result<Option<Stored>, Failure> {
 /// Stores an event and queues its plan, or counts a repeat.
 pub(crate) fn accept(
     step: &mut Step<'_>,
-    event: &Event,
+    event: &Arc<Event>,
     digest: &[u8; 32],
     plan: &[Queued],
     keep: Keep,
@@ -47,11 +50,13 @@ pub(crate) fn accept(
         }
         expire::remove(step, stored.seq)?;
     }
+    let seq = step.next_seq();
     let mut statement = step.prepare_cached(
-        "INSERT INTO event (id, source, sender_id, scope, kind, received_at, expires_at, expiry_looks_at, headers, body, body_digest)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10)",
+        "INSERT INTO event (seq, id, source, sender_id, scope, kind, received_at, expires_at, expiry_looks_at, headers, body, body_digest)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11)",
     )?;
     statement.execute((
+        seq,
         event.id.as_str(),
         event.source.as_str(),
         event.sender_id.as_str(),
@@ -64,7 +69,6 @@ pub(crate) fn accept(
         &digest[..],
     ))?;
     drop(statement);
-    let seq = step.last_insert_rowid();
     step.totals.source(STORED, &event.source, 1);
     // A copy to your endpoint is no route's doing.
     if plan
@@ -73,7 +77,7 @@ pub(crate) fn accept(
     {
         step.totals.source(UNROUTED, &event.source, 1);
     }
-    queue(step, seq, plan, event.received_at)?;
+    queue(step, seq, plan, event.received_at, Some((event, keep)))?;
     Ok(Accepted::New)
 }
 
@@ -101,28 +105,57 @@ fn repeat(
     Ok(Accepted::Repeat(same))
 }
 
-fn queue(step: &mut Step<'_>, event: i64, plan: &[Queued], now: Timestamp) -> Result<(), Failure> {
+/// Stores the deliveries of a plan. Those of a fresh event that are due go to their lanes without being read again, or,
+/// where the destination is held, are held from the start: they would be shelved next.
+fn queue(
+    step: &mut Step<'_>,
+    seq: i64,
+    plan: &[Queued],
+    now: Timestamp,
+    fresh: Option<(&Arc<Event>, Keep)>,
+) -> Result<(), Failure> {
+    let mut held = None;
     for queued in plan {
         let key = &queued.key;
+        let due = fresh.filter(|_| queued.due <= now);
+        let state = match due {
+            Some((_, keep)) if step.is_held(&key.destination)? => {
+                held = Some(keep);
+                State::Held
+            }
+            Some(_) | None => State::Waiting,
+        };
         let added = step
             .prepare_cached(
-                "INSERT INTO delivery (id, event, run, destination, action, state, due, changed_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING",
+                "INSERT INTO delivery (event, run, destination, action, id, state, due, changed_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
             )?
             .execute((
-                key.id.as_str(),
-                event,
+                seq,
                 key.run.0,
                 key.destination.as_str(),
                 key.action.as_str(),
-                state_number(State::Waiting),
+                key.id.as_str(),
+                state_number(state),
                 queued.due.millis(),
                 now.millis(),
             ))?;
-        if added == 1 {
-            step.totals.enter(State::Waiting, &key.destination);
+        if added == 0 {
+            continue;
         }
-        step.wake.insert(key.destination.clone());
+        step.totals.enter(state, &key.destination);
+        match due {
+            Some((event, _)) if state == State::Waiting => step.news.fresh(Fresh {
+                seq,
+                event: Arc::clone(event),
+                key: key.clone(),
+            }),
+            Some(_) => {}
+            None => step.news.look(&key.destination, Look::At(queued.due)),
+        }
+    }
+    if let Some(keep) = held {
+        expire::keep_longer(step, seq, keep)?;
     }
     Ok(())
 }
@@ -146,7 +179,7 @@ pub(crate) fn replay(
             .map(|queued| queued.due)
             .min()
             .unwrap_or_default();
-        queue(step, stored.seq, plan, now)?;
+        queue(step, stored.seq, plan, now, None)?;
     }
     Ok(true)
 }

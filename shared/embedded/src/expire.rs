@@ -62,14 +62,14 @@ pub(crate) fn remove(step: &Step<'_>, event: i64) -> Result<(), Failure> {
 }
 
 /// An event with a dead or held delivery lives longer.
-pub(crate) fn keep_longer(step: &Step<'_>, delivery: &str, keep: Keep) -> Result<(), Failure> {
+pub(crate) fn keep_longer(step: &Step<'_>, event: i64, keep: Keep) -> Result<(), Failure> {
     let more = keep.until_when_dead(Timestamp::default()).millis();
     step.prepare_cached(
         "UPDATE event SET expires_at = max(expires_at, received_at + ?2),
            expiry_looks_at = max(expiry_looks_at, received_at + ?2)
-         WHERE seq = (SELECT event FROM delivery WHERE id = ?1)",
+         WHERE seq = ?1",
     )?
-    .execute((delivery, more))?;
+    .execute((event, more))?;
     Ok(())
 }
 

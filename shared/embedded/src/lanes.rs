@@ -1,30 +1,28 @@
 //! Lanes: one for each destination, attempting what is due of it. A slow destination fills only its own lane. What is
 //! under way is known in memory only, so a restart finds it due again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use switchboard_core::attempt::{Attempt, Performed, Performer};
+use switchboard_core::attempt::{Performed, Performer};
 use switchboard_core::configuration::Configuration;
 use switchboard_core::fail::{self, FailPoint};
-use switchboard_core::identity::DeliveryId;
 use switchboard_core::names::DestinationName;
-use switchboard_core::ports::{Answer, Ledger, SettingsStore, Transport, Views};
-use switchboard_core::time::{Clock, Timestamp};
-use tokio::sync::{Notify, watch};
+use switchboard_core::ports::{SettingsStore, Transport, Views};
+use switchboard_core::time::Clock;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::lane::{Lane, Ready};
+use crate::recovery;
 use crate::store::Store;
-use crate::{recovery, rows};
 
 /// Longest time a lane sleeps: a wall clock that was set back cannot strand it.
-const LONGEST_SLEEP: Duration = Duration::from_secs(30);
-/// Most bytes of bodies that one lane holds in memory; a single longer body goes alone.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// Pause after the store failed.
 pub(crate) const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// Most deliveries moved by one step, so that steps of others get their turn.
@@ -37,11 +35,21 @@ pub struct Lanes<T> {
     recover_every: Duration,
 }
 
-struct Work<T> {
-    store: Arc<Store>,
+/// What every lane works with.
+pub(crate) struct Work<T> {
+    pub(crate) store: Arc<Store>,
     performer: Performer<T>,
-    configuration: Arc<Configuration>,
-    clock: Arc<dyn Clock>,
+    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// Whether an attempt was made and recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// It was.
+    Yes,
+    /// It was not; the delivery waits as before.
+    No,
 }
 
 impl<T: Transport> Lanes<T> {
@@ -114,10 +122,15 @@ impl<T: Transport> Lanes<T> {
 impl<T: Transport> Work<T> {
     /// Makes one attempt and keeps what it came to. A record that fails is made again until it holds: the attempt was
     /// made, and making it again instead would be a seventh.
-    async fn attempt(&self, attempt: Attempt, mut stop: watch::Receiver<bool>) {
+    pub(crate) async fn attempt(&self, ready: Ready, mut stop: watch::Receiver<bool>) -> Settled {
+        let Ready { seq, attempt } = ready;
+        let attempt = Arc::new(attempt);
         let settings = match self.store.settings().await {
             Ok(settings) => settings,
-            Err(error) => return tracing::error!(error = %error.line(), "settings not read"),
+            Err(error) => {
+                tracing::error!(error = %error.line(), "settings not read");
+                return Settled::No;
+            }
         };
         let performed = match AssertUnwindSafe(self.performer.perform(&attempt, &settings))
             .catch_unwind()
@@ -128,18 +141,19 @@ impl<T: Transport> Work<T> {
             Err(_) => Ok(self.performer.broke_off(&attempt)),
         };
         let Ok(Performed { record, next }) = performed else {
-            return;
+            return Settled::No;
         };
         let keep = self.configuration.keep();
         fail::reach(FailPoint::BeforeRecord);
-        while let Err(error) = self.store.record(&attempt, &record, next, keep).await {
+        while let Err(error) = self.store.settle(seq, &attempt, &record, next, keep).await {
             tracing::error!(delivery.id = %attempt.key.id, error = %error.line(), "attempt not recorded; trying again");
             drop(timeout(AFTER_FAILURE, stop.changed()).await);
             if *stop.borrow() {
-                return;
+                return Settled::No;
             }
         }
         fail::reach(FailPoint::AfterRecord);
+        Settled::Yes
     }
 }
 
@@ -158,180 +172,7 @@ async fn lane<T: Transport>(
     destination
 }
 
-/// What a lane found to do now, and what comes then.
-struct Due {
-    attempts: Vec<Attempt>,
-    then: Then,
-}
-
-/// When there is more to do.
-enum Then {
-    /// Nothing is known of.
-    Nothing,
-    /// Not before this moment.
-    At(Timestamp),
-    /// When an attempt under way has ended: every place is taken, or there is no room for another body.
-    OneEnds,
-}
-
-impl Then {
-    fn sleep(&self, now: Timestamp) -> Duration {
-        match self {
-            Self::Nothing | Self::OneEnds => LONGEST_SLEEP,
-            Self::At(due) => due.since(now),
-        }
-    }
-}
-
-/// One destination's lane.
-struct Lane<T> {
-    work: Arc<Work<T>>,
-    destination: DestinationName,
-    bell: Arc<Notify>,
-    /// The deliveries under way, with the length of their bodies.
-    under_way: BTreeMap<DeliveryId, usize>,
-    attempts: JoinSet<DeliveryId>,
-}
-
-impl<T: Transport> Lane<T> {
-    fn new(work: Arc<Work<T>>, destination: DestinationName) -> Self {
-        let bell = work.store.wakes.bell(&destination);
-        Self {
-            work,
-            destination,
-            bell,
-            under_way: BTreeMap::new(),
-            attempts: JoinSet::new(),
-        }
-    }
-
-    async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        while !*stop.borrow() {
-            let sleep = match self.turn(&stop).await {
-                Ok(sleep) => sleep,
-                Err(error) => {
-                    tracing::error!(destination = %self.destination, error = %error.line(), "lane failed; trying again");
-                    AFTER_FAILURE
-                }
-            };
-            tokio::select! {
-                () = self.bell.notified() => {}
-                Some(done) = self.attempts.join_next() => self.settle(done),
-                _ = stop.changed() => {}
-                () = pause(sleep) => {}
-            }
-            while let Some(done) = self.attempts.try_join_next() {
-                self.settle(done);
-            }
-        }
-        while self.attempts.join_next().await.is_some() {}
-    }
-
-    fn settle(&mut self, done: Result<DeliveryId, tokio::task::JoinError>) {
-        match done {
-            Ok(delivery) => {
-                self.under_way.remove(&delivery);
-            }
-            Err(error) => {
-                // Which one is not known any more; the others finish, then all that is due is found again.
-                tracing::error!(destination = %self.destination, error = %error, "an attempt broke off");
-                if self.attempts.is_empty() {
-                    self.under_way.clear();
-                }
-            }
-        }
-    }
-
-    /// Starts what can be started now; how long there is nothing more to do.
-    async fn turn(&mut self, stop: &watch::Receiver<bool>) -> Answer<Duration> {
-        let (store, now) = (&self.work.store, self.work.clock.now());
-        let keep = self.work.configuration.keep();
-        let settings = store.settings().await?;
-        if let Some(reason) = switchboard_core::attempt::missing(
-            &self.work.configuration,
-            &self.destination,
-            &settings,
-        ) {
-            fail::reach(FailPoint::BeforeBury);
-            let moved = store
-                .bury(&self.destination, reason, now, keep, STEP)
-                .await?;
-            fail::reach(FailPoint::AfterBury);
-            return Ok(if moved.left > 0 {
-                Duration::ZERO
-            } else {
-                LONGEST_SLEEP
-            });
-        }
-        if settings.held.contains(&self.destination) {
-            fail::reach(FailPoint::BeforeShelve);
-            let moved = store.shelve(&self.destination, now, keep, STEP).await?;
-            fail::reach(FailPoint::AfterShelve);
-            if moved.left > 0 {
-                return Ok(Duration::ZERO);
-            }
-            return Ok(self.due(now, 0).await?.then.sleep(now));
-        }
-        let places = self
-            .work
-            .configuration
-            .limits(&self.destination)
-            .max_in_flight;
-        let free = places.saturating_sub(self.under_way.len());
-        if free == 0 {
-            return Ok(LONGEST_SLEEP);
-        }
-        let due = self.due(now, free).await?;
-        for attempt in due.attempts {
-            let (work, id, stop) = (Arc::clone(&self.work), attempt.key.id.clone(), stop.clone());
-            self.under_way.insert(id.clone(), attempt.event.body.len());
-            self.attempts.spawn(async move {
-                work.attempt(attempt, stop).await;
-                id
-            });
-        }
-        Ok(due.then.sleep(now))
-    }
-
-    /// At most `free` attempts that are due and not under way, as far as there is room for their bodies.
-    async fn due(&self, now: Timestamp, free: usize) -> Answer<Due> {
-        let destination = self.destination.clone();
-        let under_way = self.under_way.clone();
-        self.work
-            .store
-            .read_for_lanes("finding what is due", move |connection| {
-                let sql = "SELECT d.id, d.due, length(e.body) FROM delivery d JOIN event e ON e.seq = d.event
-                           WHERE d.destination = ?1 AND d.state = 0 ORDER BY d.due LIMIT ?2";
-                let mut held: usize = under_way.values().sum();
-                let most = free.saturating_add(under_way.len()).saturating_add(1);
-                let mut statement = connection.prepare_cached(sql)?;
-                let mut found = statement.query((destination.as_str(), i64::try_from(most).unwrap_or(i64::MAX)))?;
-                let mut due = Due { attempts: Vec::new(), then: Then::Nothing };
-                while let Some(row) = found.next()? {
-                    let (id, at, length): (String, i64, usize) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                    let at = Timestamp::from_millis(at);
-                    if under_way.contains_key(&rows::delivery_id(&id)?) {
-                        continue;
-                    }
-                    if at > now {
-                        due.then = Then::At(at);
-                        break;
-                    }
-                    let more = held.saturating_add(length);
-                    if due.attempts.len() == free || (held > 0 && more > MOST_BYTES) {
-                        due.then = Then::OneEnds;
-                        break;
-                    }
-                    held = more;
-                    due.attempts.extend(rows::attempt_of(connection, &id)?);
-                }
-                Ok(due)
-            })
-            .await
-    }
-}
-
 /// Lets time pass, as one of the things a lane waits for.
-async fn pause(time: Duration) {
+pub(crate) async fn pause(time: Duration) {
     drop(timeout(time.min(LONGEST_SLEEP), std::future::pending::<()>()).await);
 }

@@ -5,6 +5,7 @@ mod accept;
 mod backup;
 mod expire;
 mod journal;
+mod lane;
 mod lanes;
 mod moves;
 mod open;

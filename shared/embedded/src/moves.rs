@@ -7,12 +7,13 @@ use switchboard_core::ports::{Keep, Moved, Selection, Spread};
 use switchboard_core::time::Timestamp;
 
 use crate::expire;
-use crate::rows::{self, reason_number, state_number};
+use crate::rows::{self, Place, reason_number, state_number};
+use crate::wakes::Look;
 use crate::writer::{Failure, Step};
 
 /// A delivery that is to be moved.
 struct Found {
-    id: String,
+    place: Place,
     destination: DestinationName,
     state: State,
 }
@@ -27,17 +28,17 @@ fn find(
     limit: u32,
 ) -> Result<(Vec<Found>, u32), Failure> {
     let sql = format!(
-        "SELECT id, destination, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
+        "SELECT event, run, destination, action, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
     );
     let mut statement = step.prepare_cached(&sql)?;
     let mut rows = statement.query(rusqlite::params_from_iter(values))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let destination: String = row.get(1)?;
+        let place = Place::read(row)?;
         found.push(Found {
-            id: row.get(0)?,
-            destination: rows::destination(&destination)?,
-            state: rows::state(row.get(2)?)?,
+            destination: rows::destination(&place.destination)?,
+            place,
+            state: rows::state(row.get(4)?)?,
         });
     }
     let done = number(&found);
@@ -74,22 +75,26 @@ pub(crate) fn bury(
         let (found, left) = find(
             step,
             wanted,
-            "id",
+            "event",
             &[name(destination)],
             limit.saturating_sub(done.done),
         )?;
         for delivery in &found {
             step.prepare_cached(
-                "UPDATE delivery SET state = ?2, reason = ?3, changed_at = ?4 WHERE id = ?1",
+                "UPDATE delivery SET state = ?5, reason = ?6, changed_at = ?7
+                 WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
             )?
             .execute((
-                &delivery.id,
+                delivery.place.event,
+                delivery.place.run,
+                &delivery.place.destination,
+                &delivery.place.action,
                 state_number(State::Dead),
                 reason_number(reason),
                 now.millis(),
             ))?;
             step.totals.pass(delivery.state, State::Dead, destination);
-            expire::keep_longer(step, &delivery.id, keep)?;
+            expire::keep_longer(step, delivery.place.event, keep)?;
         }
         done = Moved {
             done: done.done.saturating_add(number(&found)),
@@ -122,10 +127,20 @@ pub(crate) fn shelve(
         limit,
     )?;
     for delivery in &found {
-        step.prepare_cached("UPDATE delivery SET state = ?2, changed_at = ?3 WHERE id = ?1")?
-            .execute((&delivery.id, state_number(State::Held), now.millis()))?;
+        step.prepare_cached(
+            "UPDATE delivery SET state = ?5, changed_at = ?6
+             WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
+        )?
+        .execute((
+            delivery.place.event,
+            delivery.place.run,
+            &delivery.place.destination,
+            &delivery.place.action,
+            state_number(State::Held),
+            now.millis(),
+        ))?;
         step.totals.pass(State::Waiting, State::Held, destination);
-        expire::keep_longer(step, &delivery.id, keep)?;
+        expire::keep_longer(step, delivery.place.event, keep)?;
     }
     Ok(Moved {
         done: number(&found),
@@ -170,20 +185,25 @@ pub(crate) fn requeue(
         // A dead letter begins a new round; a held delivery goes on with its own, never before its own due time.
         let sql = match delivery.state {
             State::Held => {
-                "UPDATE delivery SET state = 0, due = max(due, ?2), changed_at = ?3 WHERE id = ?1"
+                "UPDATE delivery SET state = 0, due = max(due, ?5), changed_at = ?6
+                 WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4"
             }
             State::Waiting | State::Delivered | State::Dead => {
-                "UPDATE delivery SET state = 0, due = ?2, changed_at = ?3, base = attempts, reason = NULL WHERE id = ?1"
+                "UPDATE delivery SET state = 0, due = ?5, changed_at = ?6, base = attempts, reason = NULL
+                 WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4"
             }
         };
         step.prepare_cached(sql)?.execute((
-            &delivery.id,
+            delivery.place.event,
+            delivery.place.run,
+            &delivery.place.destination,
+            &delivery.place.action,
             spread.due(nth).millis(),
             spread.start.millis(),
         ))?;
         step.totals
             .pass(delivery.state, State::Waiting, &delivery.destination);
-        step.wake.insert(delivery.destination.clone());
+        step.news.look(&delivery.destination, Look::Now);
     }
     Ok(Moved {
         done: number(&found),
@@ -234,7 +254,7 @@ mod tests {
                     "INSERT INTO event VALUES (1, 'e', 'shop', '1', NULL, '', 0, 0, 0, x'', x'', x'', 0, 0);
                      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20120)
                      INSERT INTO delivery (id, event, run, destination, action, state, due, changed_at)
-                     SELECT printf('d%d', i), 1, 0, 'chat', 'deliver', 3, 0, 0 FROM n;",
+                     SELECT printf('d%d', i), 1, i, 'chat', 'deliver', 3, 0, 0 FROM n;",
                 )?)
             })
             .await

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 /// Name of the database inside the data folder.
@@ -40,6 +41,9 @@ pub enum OpenError {
     /// Not our file.
     #[error("{FILE} in the data folder is another program's SQLite file")]
     Foreign,
+    /// No thread for the writer.
+    #[error("no thread can be started: {0}")]
+    Thread(io::Error),
     /// SQLite failed.
     #[error("the store cannot be opened: {0}")]
     Sqlite(#[from] rusqlite::Error),
@@ -47,6 +51,10 @@ pub enum OpenError {
     #[error("the store cannot be read: {0}")]
     Unreadable(String),
 }
+
+/// Page cache of the connection that writes, in KiB (negative, as SQLite takes it): the ends of the tables and the inner
+/// pages of the indexes of a long history.
+const WRITER_CACHE: i64 = -16 * 1024;
 
 /// A data folder that is ours until this is dropped.
 #[derive(Debug)]
@@ -112,8 +120,9 @@ pub(crate) fn sync_name(file: &Path) -> io::Result<()> {
 /// The one connection that writes, as yet without a change to the file: it may be another program's.
 pub(crate) fn writing(database: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open(database)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.pragma_update(None, "cache_size", WRITER_CACHE)?;
     connection.set_prepared_statement_cache_capacity(128);
+    usual(&connection)?;
     Ok(connection)
 }
 
@@ -129,6 +138,8 @@ pub(crate) fn write_ahead(connection: &Connection) -> Result<(), rusqlite::Error
 /// log that the system still shows and the disk does not hold, and what is written behind them would be lost with them.
 /// While somebody else reads the file, such as a backup, it stays as it is.
 pub(crate) fn empty_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    // Where the tables were just made, the log can be emptied only by who has read them.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let busy: bool =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     if busy {
@@ -143,10 +154,19 @@ pub(crate) fn reading(database: &Path) -> Result<Connection, rusqlite::Error> {
         database,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
-    connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "query_only", true)?;
     connection.set_prepared_statement_cache_capacity(64);
+    usual(&connection)?;
     Ok(connection)
+}
+
+/// What every connection has.
+fn usual(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.busy_timeout(Duration::from_secs(5))?;
+    // One plan for each statement. Without it SQLite parses and plans a statement again whenever a value that is bound
+    // to it changes and could have made for another plan, which costs more than most of these statements do.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 #[cfg(test)]

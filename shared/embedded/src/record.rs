@@ -1,13 +1,14 @@
 //! What an attempt does to its delivery.
 
-use rusqlite::OptionalExtension;
+use rusqlite::Connection;
 use switchboard_core::attempt::Attempt;
-use switchboard_core::delivery::{AttemptRecord, KEPT_ATTEMPTS, Next, State};
+use switchboard_core::delivery::{AttemptRecord, DeliveryKey, KEPT_ATTEMPTS, Next, State};
 use switchboard_core::ports::{Begun, Hint, Keep, Recorded};
 use switchboard_core::time::Timestamp;
 
 use crate::expire;
-use crate::rows::{self, log_text, reason_number, state_number};
+use crate::rows::{self, ATTEMPT, log_text, reason_number, state_number};
+use crate::wakes::Look;
 use crate::writer::{Failure, Step};
 
 /// What is looked at of a delivery.
@@ -20,67 +21,81 @@ struct Standing {
     log: Vec<AttemptRecord>,
 }
 
-fn standing(connection: &rusqlite::Connection, id: &str) -> Result<Option<Standing>, Failure> {
+fn standing(
+    connection: &Connection,
+    event: i64,
+    key: &DeliveryKey,
+) -> Result<Option<Standing>, Failure> {
     let mut statement = connection.prepare_cached(
-        "SELECT state, attempts, base, due, reason, log FROM delivery WHERE id = ?1",
+        "SELECT state, attempts, base, due, reason, log FROM delivery
+         WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
     )?;
-    let read = |row: &rusqlite::Row<'_>| {
-        Ok((
-            row.get(0)?,
-            row.get(1)?,
-            row.get(2)?,
-            row.get(3)?,
-            row.get(4)?,
-            row.get::<_, String>(5)?,
-        ))
-    };
-    let Some((state, attempts, base, due, reason, log)) =
-        statement.query_row([id], read).optional()?
-    else {
+    let place = (
+        event,
+        key.run.0,
+        key.destination.as_str(),
+        key.action.as_str(),
+    );
+    let mut found = statement.query(place)?;
+    let Some(row) = found.next()? else {
         return Ok(None);
     };
+    let log = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(Some(Standing {
-        state: rows::state(state)?,
-        attempts,
-        base,
-        due: Timestamp::from_millis(due),
-        reason,
-        log: rows::log(&log)?,
+        state: rows::state(row.get(0)?)?,
+        attempts: row.get(1)?,
+        base: row.get(2)?,
+        due: Timestamp::from_millis(row.get(3)?),
+        reason: row.get(4)?,
+        log: rows::log(log)?,
     }))
 }
 
 /// May this delivery be attempted now?
 pub(crate) fn begin(
-    connection: &rusqlite::Connection,
+    connection: &Connection,
     hint: &Hint,
     now: Timestamp,
 ) -> Result<Begun, Failure> {
-    match standing(connection, hint.delivery.as_str())? {
-        Some(Standing {
-            state: State::Waiting,
-            due,
-            ..
-        }) if due == hint.due => {
-            if due > now {
-                return Ok(Begun::Later(due));
-            }
-            let attempt = rows::attempt_of(connection, hint.delivery.as_str())?;
-            Ok(attempt.map_or(Begun::Drop, |attempt| Begun::Go(Box::new(attempt))))
-        }
-        Some(_) | None => Ok(Begun::Drop),
+    let sql = format!(
+        "SELECT {ATTEMPT}, d.state, d.due FROM delivery d JOIN event e ON e.seq = d.event
+         WHERE e.id = ?1 AND d.id = ?2"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found = statement.query((hint.event.as_str(), hint.delivery.as_str()))?;
+    let Some(row) = found.next()? else {
+        return Ok(Begun::Drop);
+    };
+    let state = rows::state(row.get("state")?)?;
+    let due = Timestamp::from_millis(row.get("due")?);
+    if state != State::Waiting || due != hint.due {
+        return Ok(Begun::Drop);
     }
+    if due > now {
+        return Ok(Begun::Later(due));
+    }
+    Ok(Begun::Go(Box::new(rows::attempt(row)?)))
 }
 
-/// Keeps an attempt and what follows from it.
+/// Keeps an attempt and what follows from it. `event` is the place of its event in the order of receipt, where it is
+/// known.
 pub(crate) fn record(
     step: &mut Step<'_>,
+    event: Option<i64>,
     attempt: &Attempt,
     record: &AttemptRecord,
     next: Next,
     keep: Keep,
 ) -> Result<Recorded, Failure> {
-    let id = attempt.key.id.as_str();
-    let Some(before) = standing(step, id)? else {
+    let key = &attempt.key;
+    let event = match event {
+        Some(event) => Some(event),
+        None => rows::seq_of(step, &attempt.event.id)?,
+    };
+    let Some(event) = event else {
+        return Ok(Recorded::Stale);
+    };
+    let Some(before) = standing(step, event, key)? else {
         return Ok(Recorded::Stale);
     };
     let fresh = record.number == before.attempts.saturating_add(1);
@@ -107,10 +122,14 @@ pub(crate) fn record(
     let surplus = log.len().saturating_sub(KEPT_ATTEMPTS);
     log.drain(..surplus);
     step.prepare_cached(
-        "UPDATE delivery SET state = ?2, due = ?3, attempts = ?4, reason = ?5, changed_at = ?6, log = ?7, base = ?8 WHERE id = ?1",
+        "UPDATE delivery SET state = ?5, due = ?6, attempts = ?7, reason = ?8, changed_at = ?9, log = ?10, base = ?11
+         WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
     )?
     .execute((
-        id,
+        event,
+        key.run.0,
+        key.destination.as_str(),
+        key.action.as_str(),
         state_number(state),
         due.millis(),
         before.attempts.max(record.number),
@@ -119,12 +138,11 @@ pub(crate) fn record(
         log_text(&log)?,
         if round_before && fresh { record.number } else { before.base },
     ))?;
-    step.totals
-        .pass(before.state, state, &attempt.key.destination);
+    step.totals.pass(before.state, state, &key.destination);
     match state {
-        State::Dead => expire::keep_longer(step, id, keep)?,
+        State::Dead => expire::keep_longer(step, event, keep)?,
         State::Waiting => {
-            step.wake.insert(attempt.key.destination.clone());
+            step.news.look(&key.destination, Look::At(due));
         }
         State::Held | State::Delivered => {}
     }

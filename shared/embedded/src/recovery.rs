@@ -1,5 +1,7 @@
 //! Recovery: what a crash left half-way is queued before the lanes start.
 
+use std::collections::BTreeSet;
+
 use rusqlite::Connection;
 use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::DestinationName;
@@ -31,7 +33,7 @@ pub(crate) async fn recover(store: &Store, clock: &dyn Clock, stop: &mut watch::
             .await;
         match (recovered, open) {
             (Ok(moved), Ok(open)) => {
-                store.wakes.wake(open);
+                store.wakes.look(open);
                 if moved.left == 0 {
                     return;
                 }
@@ -46,7 +48,7 @@ pub(crate) async fn recover(store: &Store, clock: &dyn Clock, stop: &mut watch::
 }
 
 /// The destinations that have waiting or held deliveries.
-fn open_destinations(connection: &Connection) -> Result<Vec<DestinationName>, Failure> {
+fn open_destinations(connection: &Connection) -> Result<BTreeSet<DestinationName>, Failure> {
     let sql = "SELECT DISTINCT destination FROM delivery WHERE state = 0 UNION SELECT DISTINCT destination FROM delivery WHERE state = 1";
     let mut statement = connection.prepare_cached(sql)?;
     let names: Vec<String> = statement
@@ -72,7 +74,7 @@ mod tests {
                     "INSERT INTO event VALUES (1, 'e', 'shop', '1', NULL, '', 0, 0, 0, x'', x'', x'', 0, 0);
                      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1200)
                      INSERT INTO delivery (id, event, run, destination, action, state, due, changed_at)
-                     SELECT printf('d%d', i), 1, 0, printf('chat-%d', i % 2), 'deliver', 1, 0, 0 FROM n;",
+                     SELECT printf('d%d', i), 1, i, printf('chat-%d', i % 2), 'deliver', 1, 0, 0 FROM n;",
                 )?)
             })
             .await

@@ -109,6 +109,35 @@ pub(crate) fn log(text: &str) -> Result<Vec<AttemptRecord>, Failure> {
     Ok(stored.into_iter().map(record).collect())
 }
 
+/// Where a delivery lies: the key of its row.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) event: i64,
+    pub(crate) run: u32,
+    pub(crate) destination: String,
+    pub(crate) action: String,
+}
+
+impl Place {
+    /// The first four columns of a row: `event, run, destination, action`.
+    pub(crate) fn read(row: &Row<'_>) -> Result<Self, Failure> {
+        Ok(Self {
+            event: row.get(0)?,
+            run: row.get(1)?,
+            destination: row.get(2)?,
+            action: row.get(3)?,
+        })
+    }
+}
+
+/// The place of an event in the order of receipt.
+pub(crate) fn seq_of(connection: &Connection, event: &EventId) -> Result<Option<i64>, Failure> {
+    let mut statement = connection.prepare_cached("SELECT seq FROM event WHERE id = ?1")?;
+    Ok(statement
+        .query_row([event.as_str()], |row| row.get(0))
+        .optional()?)
+}
+
 /// Columns of [`attempt`], from `delivery d JOIN event e ON e.seq = d.event`.
 pub(crate) const ATTEMPT: &str = "d.id, d.destination, d.action, d.run, d.attempts, d.base,
     e.id, e.source, e.sender_id, e.scope, e.kind, e.received_at, e.headers, e.body";
@@ -139,6 +168,7 @@ pub(crate) fn attempt(row: &Row<'_>) -> Result<Attempt, Failure> {
     };
     let key = DeliveryKey {
         id: delivery_id(text(0)?)?,
+        event: event.id.clone(),
         destination: destination(text(1)?)?,
         action: action(text(2)?)?,
         run: Run(row.get(3)?),
@@ -152,16 +182,16 @@ pub(crate) fn attempt(row: &Row<'_>) -> Result<Attempt, Failure> {
     })
 }
 
-/// The next attempt of a delivery by its id; `None` when there is no such delivery.
-pub(crate) fn attempt_of(
+/// The next attempt of the delivery at `(event, run, destination, action)`; `None` when there is none.
+pub(crate) fn attempt_at(
     connection: &Connection,
-    delivery: &str,
+    place: (i64, u32, &str, &str),
 ) -> Result<Option<Attempt>, Failure> {
-    let sql =
-        format!("SELECT {ATTEMPT} FROM delivery d JOIN event e ON e.seq = d.event WHERE d.id = ?1");
+    let sql = format!(
+        "SELECT {ATTEMPT} FROM delivery d JOIN event e ON e.seq = d.event
+         WHERE d.event = ?1 AND d.run = ?2 AND d.destination = ?3 AND d.action = ?4"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
-    statement
-        .query_row([delivery], |row| Ok(attempt(row)))
-        .optional()?
-        .transpose()
+    let mut found = statement.query(place)?;
+    found.next()?.map(attempt).transpose()
 }

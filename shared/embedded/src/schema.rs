@@ -9,7 +9,7 @@ use crate::open::OpenError;
 const APPLICATION_ID: i32 = 0x7377_6264;
 
 /// What makes version n of version n - 1. A released entry never changes; a new version is a new entry.
-const MIGRATIONS: [&str; 1] = [include_str!("schema/1.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Brings a file to this version, whole or not at all; a file that is not ours or newer is left as it is.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
@@ -57,7 +57,7 @@ mod tests {
         let mut connection = Connection::open_in_memory().expect("open");
         migrate(&mut connection).expect("first");
         migrate(&mut connection).expect("again");
-        assert_eq!(version(&connection), 1);
+        assert_eq!(version(&connection), 2);
     }
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
             migrate(&mut connection),
             Err(OpenError::Newer {
                 found: 99,
-                known: 1
+                known: 2
             })
         ));
         let mut foreign = Connection::open_in_memory().expect("open");

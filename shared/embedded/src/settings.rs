@@ -1,9 +1,12 @@
 //! What operators have set, in the store.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 use switchboard_core::address::{Address, Networks};
 use switchboard_core::endpoint::{Endpoint, Settings};
+use switchboard_core::names::DestinationName;
 use switchboard_core::secret::Secret;
 use switchboard_core::time::Timestamp;
 
@@ -26,15 +29,20 @@ pub(crate) fn load(connection: &Connection) -> Result<Settings, Failure> {
     let endpoint = endpoint
         .map(|text| read(&text).ok_or(Failure::Unreadable("endpoint")))
         .transpose()?;
-    let mut statement = connection.prepare("SELECT destination FROM held")?;
-    let names: Vec<String> = statement
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    let held = names
-        .iter()
-        .map(|name| rows::destination(name))
-        .collect::<Result<_, _>>()?;
+    let held = held(connection)?;
     Ok(Settings { endpoint, held })
+}
+
+/// The destinations held.
+pub(crate) fn held(connection: &Connection) -> Result<BTreeSet<DestinationName>, Failure> {
+    let mut statement = connection.prepare_cached("SELECT destination FROM held")?;
+    let mut found = statement.query([])?;
+    let mut held = BTreeSet::new();
+    while let Some(row) = found.next()? {
+        let name = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        held.insert(rows::destination(name)?);
+    }
+    Ok(held)
 }
 
 /// Writes what stands.

@@ -57,11 +57,7 @@ impl Store {
         let settings = settings::load(&connection)
             .map_err(|failure| OpenError::Unreadable(failure.to_string()))?;
         let wakes = Arc::new(Wakes::default());
-        let (writer, thread) =
-            Writer::start(connection, Arc::clone(&wakes)).map_err(|cause| OpenError::Folder {
-                folder: folder.path.clone(),
-                cause,
-            })?;
+        let (writer, thread) = Writer::start(connection, Arc::clone(&wakes))?;
         Ok(Self {
             writer: Some(writer),
             thread: Some(thread),
@@ -131,6 +127,22 @@ impl Store {
         readers::read(&self.readers, doing, read).await
     }
 
+    /// [`Ledger::record`], for a lane: it knows its event's place in the order of receipt, and shares the attempt.
+    pub(crate) async fn settle(
+        &self,
+        seq: i64,
+        attempt: &Arc<Attempt>,
+        record: &AttemptRecord,
+        next: Next,
+        keep: Keep,
+    ) -> Answer<Recorded> {
+        let (attempt, record) = (Arc::clone(attempt), record.clone());
+        self.step("recording an attempt", move |step| {
+            record::record(step, Some(seq), &attempt, &record, next, keep)
+        })
+        .await
+    }
+
     fn unwritten(&self) -> std::sync::MutexGuard<'_, Unwritten> {
         self.unwritten
             .lock()
@@ -150,7 +162,7 @@ impl Drop for Store {
 
 impl Ledger for Store {
     async fn accept(&self, event: &Event, plan: &[Queued], keep: Keep) -> Answer<Accepted> {
-        let (event, plan) = (event.clone(), plan.to_vec());
+        let (event, plan) = (Arc::new(event.clone()), plan.to_vec());
         let digest = event.body_digest();
         self.step("storing an event", move |step| {
             accept::accept(step, &event, &digest, &plan, keep)
@@ -175,7 +187,7 @@ impl Ledger for Store {
     ) -> Answer<Recorded> {
         let (attempt, record) = (attempt.clone(), record.clone());
         self.step("recording an attempt", move |step| {
-            record::record(step, &attempt, &record, next, keep)
+            record::record(step, None, &attempt, &record, next, keep)
         })
         .await
     }
@@ -268,6 +280,7 @@ impl SettingsStore for Store {
             .step("changing a setting", move |step| {
                 let after = settings::load(step)?.after(change.clone());
                 settings::store(step, &after)?;
+                step.forget_held();
                 Ok(after)
             })
             .await?;
@@ -277,7 +290,7 @@ impl SettingsStore for Store {
             .settings
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
-        self.wakes.wake_all();
+        self.wakes.look_all();
         Ok(after)
     }
 }

@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row};
 use switchboard_core::delivery::State;
 use switchboard_core::identity::{EventId, Run};
+use switchboard_core::names::SenderId;
 use switchboard_core::ports::{Answer, Views};
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
@@ -233,34 +234,66 @@ fn events(
     let Some(below) = below(ask) else {
         return Ok(page(Vec::new(), ask.limit));
     };
-    let mut wanted = "seq < ?1".to_owned();
-    let mut values = vec![
-        Value::Integer(below),
-        Value::Integer(i64::from(ask.limit) + 1),
-    ];
-    if let Some(id) = &search.sender_id {
-        values.push(Value::Text(id.clone()));
-        wanted.push_str(" AND sender_id = ?3");
-    }
-    if let Some(source) = &search.source {
-        values.push(Value::Text(source.as_str().to_owned()));
-        // The plus keeps a search by id on the index of ids.
-        let column = if search.sender_id.is_some() {
-            "+source"
-        } else {
-            "source"
-        };
-        wanted = format!("{wanted} AND {column} = ?{}", values.len());
-    }
-    let sql = format!("SELECT {EVENT} FROM event WHERE {wanted} ORDER BY seq DESC LIMIT ?2");
+    let source = search
+        .source
+        .as_ref()
+        .map(|source| Value::Text(source.as_str().to_owned()));
+    let mut found = match (&search.sender_id, source) {
+        (None, None) => select(connection, below, ask, "true", [])?,
+        (None, Some(source)) => select(connection, below, ask, "source = ?3", [source])?,
+        (Some(id), source) => {
+            let ids = Value::Text(unscoped(connection, id)?);
+            let by_id = "id IN (SELECT value FROM json_each(?3))";
+            let mut found = select(connection, below, ask, by_id, [ids])?;
+            // The plus keeps a search by id on the index of ids.
+            let scoped = "scope IS NOT NULL AND sender_id = ?3 AND (?4 IS NULL OR +source = ?4)";
+            let values = [Value::Text(id.clone()), source.unwrap_or(Value::Null)];
+            found.extend(select(connection, below, ask, scoped, values)?);
+            if let Some(source) = &search.source {
+                found.retain(|(_, row)| row.source == *source);
+            }
+            found
+        }
+    };
+    found.sort_unstable_by_key(|(seq, _)| std::cmp::Reverse(*seq));
+    let items = found.into_iter().map(|(seq, row)| (seq.to_string(), row));
+    Ok(page(items.collect(), ask.limit))
+}
+
+/// The newest events below a place that match `wanted`, one more than the page takes.
+fn select<const N: usize>(
+    connection: &Connection,
+    below: i64,
+    ask: &PageAsk,
+    wanted: &str,
+    values: [Value; N],
+) -> Result<Vec<(i64, EventRow)>, Failure> {
+    let limit = i64::from(ask.limit).saturating_add(1);
+    let mut all = vec![Value::Integer(below), Value::Integer(limit)];
+    all.extend(values);
+    let sql =
+        format!("SELECT {EVENT} FROM event WHERE seq < ?1 AND {wanted} ORDER BY seq DESC LIMIT ?2");
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(rusqlite::params_from_iter(values))?;
-    let mut items = Vec::new();
+    let mut rows = statement.query(rusqlite::params_from_iter(all))?;
+    let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let seq: i64 = row.get(0)?;
-        items.push((seq.to_string(), event_row(connection, row)?));
+        found.push((row.get(0)?, event_row(connection, row)?));
     }
-    Ok(page(items, ask.limit))
+    Ok(found)
+}
+
+/// The ids, as JSON, of the events that have this sender's id without a scope: one for each source there ever was.
+fn unscoped(connection: &Connection, sender_id: &str) -> Result<String, Failure> {
+    let mut ids = Vec::new();
+    if let Some(sender_id) = SenderId::new(sender_id) {
+        let mut statement = connection.prepare_cached("SELECT label FROM total WHERE name = ?1")?;
+        let mut sources = statement.query([STORED])?;
+        while let Some(row) = sources.next()? {
+            let source = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            ids.push(EventId::of(&rows::source(source)?, &sender_id));
+        }
+    }
+    serde_json::to_string(&ids).map_err(|_| Failure::Unreadable("event id"))
 }
 
 fn event_row(connection: &Connection, row: &Row<'_>) -> Result<EventRow, Failure> {

@@ -13,8 +13,10 @@ use switchboard_core::names::DestinationName;
 use switchboard_core::ports::BackendError;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::open::OpenError;
+use crate::settings;
 use crate::totals::Changes;
-use crate::wakes::Wakes;
+use crate::wakes::{News, Wakes};
 
 /// Most steps in one transaction.
 const MOST_STEPS: usize = 256;
@@ -49,8 +51,53 @@ pub(crate) struct Step<'a> {
     transaction: &'a Transaction<'a>,
     /// What the totals change by; written once, before the commit.
     pub(crate) totals: &'a mut Changes,
-    /// Whose lanes are woken after the commit.
-    pub(crate) wake: &'a mut BTreeSet<DestinationName>,
+    /// What lanes are told after the commit.
+    pub(crate) news: &'a mut News,
+    known: &'a mut Known,
+}
+
+/// What the one writer knows without asking the file.
+#[derive(Debug)]
+struct Known {
+    /// The place of the next event in the order of receipt. It only grows while the process runs, also over rows that
+    /// were removed: lanes compare it.
+    next_seq: i64,
+    /// The destinations held, once a step of this transaction has asked.
+    held: Option<BTreeSet<DestinationName>>,
+}
+
+impl Known {
+    fn of(connection: &Connection) -> Result<Self, rusqlite::Error> {
+        let sql = "SELECT coalesce(max(seq), 0) + 1 FROM event";
+        let next_seq = connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(Self {
+            next_seq,
+            held: None,
+        })
+    }
+}
+
+impl Step<'_> {
+    /// The place of a new event.
+    pub(crate) fn next_seq(&mut self) -> i64 {
+        let seq = self.known.next_seq;
+        self.known.next_seq = seq.saturating_add(1);
+        seq
+    }
+
+    /// Whether a destination is held as this commits.
+    pub(crate) fn is_held(&mut self, destination: &DestinationName) -> Result<bool, Failure> {
+        if self.known.held.is_none() {
+            self.known.held = Some(settings::held(self.transaction)?);
+        }
+        let held = self.known.held.as_ref();
+        Ok(held.is_some_and(|held| held.contains(destination)))
+    }
+
+    /// The destinations held have changed.
+    pub(crate) fn forget_held(&mut self) {
+        self.known.held = None;
+    }
 }
 
 impl std::ops::Deref for Step<'_> {
@@ -96,11 +143,13 @@ impl Writer {
     pub(crate) fn start(
         connection: Connection,
         wakes: Arc<Wakes>,
-    ) -> std::io::Result<(Self, JoinHandle<()>)> {
+    ) -> Result<(Self, JoinHandle<()>), OpenError> {
+        let known = Known::of(&connection)?;
         let (steps, waiting) = mpsc::channel(MOST_WAITING);
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
-            .spawn(move || run(connection, waiting, &wakes))?;
+            .spawn(move || run(connection, known, waiting, &wakes))
+            .map_err(OpenError::Thread)?;
         Ok((Self { steps }, thread))
     }
 
@@ -126,6 +175,7 @@ impl Writer {
 
 fn run(
     mut connection: Connection,
+    mut known: Known,
     mut waiting: mpsc::Receiver<Box<dyn WaitingStep>>,
     wakes: &Wakes,
 ) {
@@ -137,7 +187,7 @@ fn run(
                 Err(_) => break,
             }
         }
-        if commit(&mut connection, &mut batch, wakes).is_ok() {
+        if commit(&mut connection, &mut known, &mut batch, wakes).is_ok() {
             for step in batch {
                 step.answer(Ok(()));
             }
@@ -145,48 +195,52 @@ fn run(
         }
         for step in batch {
             let mut alone = [step];
-            let committed = commit(&mut connection, &mut alone, wakes);
+            let committed = commit(&mut connection, &mut known, &mut alone, wakes);
             let [step] = alone;
             step.answer(committed);
         }
     }
 }
 
-/// Runs a batch in one transaction, commits it and rings for the lanes. A panic undoes the transaction and nothing
+/// Runs a batch in one transaction, commits it and tells the lanes. A panic undoes the transaction and nothing
 /// more: the one connection and its thread serve everybody.
 fn commit(
     connection: &mut Connection,
+    known: &mut Known,
     batch: &mut [Box<dyn WaitingStep>],
     wakes: &Wakes,
 ) -> Result<(), Failure> {
     // Nothing half-done is seen afterwards: the transaction is rolled back as it is dropped, and a step that is run
     // again sets its value anew.
-    let wake = catch_unwind(AssertUnwindSafe(|| write(connection, batch)))
+    let news = catch_unwind(AssertUnwindSafe(|| write(connection, known, batch)))
         .unwrap_or(Err(Failure::BrokeOff))?;
-    wakes.wake(wake);
+    wakes.tell(news);
     Ok(())
 }
 
-/// Whose lanes are to be woken.
+/// What lanes are to be told.
 fn write(
     connection: &mut Connection,
+    known: &mut Known,
     batch: &mut [Box<dyn WaitingStep>],
-) -> Result<BTreeSet<DestinationName>, Failure> {
+) -> Result<News, Failure> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut totals = Changes::default();
-    let mut wake = BTreeSet::new();
+    let mut news = News::default();
+    known.held = None;
     for waiting in batch {
         waiting.run(&mut Step {
             transaction: &transaction,
             totals: &mut totals,
-            wake: &mut wake,
+            news: &mut news,
+            known,
         })?;
     }
     totals.write(&transaction)?;
     fail::reach(FailPoint::BeforeCommit);
     transaction.commit()?;
     fail::reach(FailPoint::AfterCommit);
-    Ok(wake)
+    Ok(news)
 }
 
 #[cfg(test)]
@@ -213,7 +267,11 @@ mod tests {
         });
         // All wait before the thread starts, so that they are one batch.
         let thread = async {
-            std::thread::spawn(move || run(connection, waiting, &Wakes::default()));
+            let known = Known {
+                next_seq: 1,
+                held: None,
+            };
+            std::thread::spawn(move || run(connection, known, waiting, &Wakes::default()));
         };
         let (one, broken, two, ()) = tokio::join!(keep(1), broken, keep(2), thread);
         assert_eq!((one.expect("kept"), two.expect("kept")), (1, 2));

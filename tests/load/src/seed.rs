@@ -14,7 +14,7 @@ use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeliveryKey, Next, Outcome, Piece};
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
-use switchboard_core::identity::{DeliveryId, EventId, Run};
+use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use switchboard_core::ports::{Keep, Ledger, Queued};
 use switchboard_core::time::Timestamp;
@@ -110,12 +110,7 @@ impl History {
             body: self.body.clone(),
         });
         let (action, run) = (ActionName::deliver(), Run(0));
-        let key = DeliveryKey {
-            id: DeliveryId::of(&event.id, &self.destination, &action, run),
-            destination: self.destination.clone(),
-            action,
-            run,
-        };
+        let key = DeliveryKey::of(&event.id, self.destination.clone(), action, run);
         let plan = [Queued {
             key: key.clone(),
             due: now,

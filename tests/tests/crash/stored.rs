@@ -135,6 +135,7 @@ fn queued(event: &Event, to: &DestinationName, due: Timestamp) -> Queued {
     let (action, run) = (ActionName::deliver(), Run(0));
     Queued {
         key: DeliveryKey {
+            event: event.id.clone(),
             id: DeliveryId::of(&event.id, to, &action, run),
             destination: to.clone(),
             action,

@@ -14,7 +14,7 @@ use switchboard_core::configuration::{self, Configuration, Origin};
 use switchboard_core::delivery::{DeliveryKey, Outcome, Piece, Unanswered};
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
-use switchboard_core::identity::{DeliveryId, EventId, Run};
+use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use switchboard_core::ports::{Ledger, Outgoing, Queued, Transport, Views};
 use switchboard_core::secret::{Reference, SecretReader};
@@ -236,14 +236,8 @@ impl Running {
         };
         let queued = |to: &&str| {
             let (destination, action) = (name(to), ActionName::deliver());
-            let id = DeliveryId::of(&event.id, &destination, &action, Run(0));
             Queued {
-                key: DeliveryKey {
-                    id,
-                    destination,
-                    action,
-                    run: Run(0),
-                },
+                key: DeliveryKey::of(&event.id, destination, action, Run(0)),
                 due: now,
             }
         };

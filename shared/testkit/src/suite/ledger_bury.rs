@@ -15,11 +15,12 @@ const REASON: DeathReason = DeathReason::NoDestination;
 pub async fn what_is_open_becomes_dead_with_its_reason_and_no_attempt<F: Fixture>(fixture: F) {
     let stage = Stage::open(fixture).await;
     let held = stage.one("shop", "held", "chat", START).await;
-    stage.hold("chat", START).await;
-    let due = stage.one("shop", "due", "chat", START).await;
+    let due = stage.one("shop", "due", "chat", after(1)).await;
     let later = stage.one("shop", "later", "chat", after(500)).await;
-    let tried = stage.one("shop", "tried", "chat", START).await;
-    stage.fail(&tried.key, START, Next::Waiting(after(2))).await;
+    let tried = stage.one("shop", "tried", "chat", after(1)).await;
+    let next = Next::Waiting(after(2));
+    stage.fail(&tried.key, after(1), next).await;
+    assert_eq!(stage.hold("chat", START).await.done, 1);
     let moved = stage.bury("chat", REASON, after(9), MANY).await;
     assert_eq!(moved, Moved { done: 4, left: 0 });
 

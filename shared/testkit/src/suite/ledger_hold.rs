@@ -4,10 +4,10 @@
 
 use switchboard_core::delivery::{Next, State};
 use switchboard_core::endpoint::Change;
-use switchboard_core::ports::{Ledger, Moved, Selection, Spread};
+use switchboard_core::ports::{Begun, Ledger, Moved, Selection, Spread};
 
 use super::fixture::Fixture;
-use super::sample::{MANY, START, after, destination};
+use super::sample::{KEEP, MANY, START, after, destination, hint};
 use super::stage::{Followed, Stage, sure};
 
 const NOTHING: Moved = Moved { done: 0, left: 0 };
@@ -42,6 +42,35 @@ pub async fn what_is_due_of_a_held_destination_is_held<F: Fixture>(fixture: F) {
         "twice is once"
     );
     assert_eq!(stage.shelve("chat", after(6), MANY).await.done, 1);
+}
+
+pub async fn what_comes_for_a_held_destination_is_not_attempted_and_waits_for_the_release<
+    F: Fixture,
+>(
+    fixture: F,
+) {
+    let stage = Stage::open(fixture).await;
+    stage.hold("chat", START).await;
+    let due = stage.one("shop", "1", "chat", START).await;
+    let later = stage.one("shop", "2", "chat", after(6)).await;
+    // A backend may store what is due as held at once, or leave that to the shelving.
+    stage.shelve("chat", START, MANY).await;
+    let view = stage.view(&due).await;
+    assert_eq!((view.state, view.due), (State::Held, None));
+    assert_eq!(
+        stage.begin(&hint(&due.key, START), after(9)).await,
+        Begun::Drop
+    );
+    let kept_until = stage.stored(&due.event.id).await.kept_until;
+    assert_eq!(kept_until, KEEP.until_when_dead(START), "it lives longer");
+    let view = stage.view(&later).await;
+    assert_eq!((view.state, view.due), (State::Waiting, Some(after(6))));
+    let totals = stage.totals().await;
+    assert_eq!((totals.held, totals.waiting), (1, 1));
+    stage.change(Change::Release(destination("chat"))).await;
+    let held = Selection::HeldOf(destination("chat"));
+    assert_eq!(stage.requeue(&held, after(9), MANY).await.done, 1);
+    assert_eq!(stage.go(&due.key, after(9)).await.number, 1);
 }
 
 pub async fn shelving_moves_at_most_its_limit_and_says_what_is_left<F: Fixture>(fixture: F) {

@@ -260,6 +260,7 @@ pub async fn an_attempt_under_way_while_its_delivery_was_held_is_kept<F: Fixture
     };
     let due = waiting.due.expect("it goes on");
     let begun = Hint {
+        event: of_a,
         delivery: waiting.delivery.clone(),
         due,
     };

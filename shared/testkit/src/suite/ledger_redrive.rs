@@ -27,12 +27,12 @@ struct Mixed {
 
 async fn mixed<F: Fixture>(stage: &Stage<F>) -> Mixed {
     let held = stage.one("shop", "held", "chat", START).await;
-    assert_eq!(stage.hold("chat", START).await.done, 1);
     let delivered = stage.one("shop", "delivered", "chat", START).await;
     stage.deliver(&delivered, START).await;
     let dead = stage.several_dead("chat", 3, START).await;
     let dead_of_crm = stage.several_dead("crm", 2, START).await;
     let waiting = stage.one("shop", "waiting", "chat", after(5)).await;
+    assert_eq!(stage.hold("chat", START).await.done, 1);
     Mixed {
         waiting,
         held,

@@ -70,6 +70,7 @@ macro_rules! conformance {
             ],
             ledger_hold: [
                 what_is_due_of_a_held_destination_is_held,
+                what_comes_for_a_held_destination_is_not_attempted_and_waits_for_the_release,
                 shelving_moves_at_most_its_limit_and_says_what_is_left,
                 a_release_keeps_the_round_and_the_log,
                 a_release_moves_only_what_is_held_of_its_destination,

@@ -7,7 +7,7 @@ use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeliveryKey, Outcome, Piece, Unanswered};
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
-use switchboard_core::identity::{DeliveryId, EventId, Run};
+use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use switchboard_core::ports::{Hint, Keep, Queued};
 use switchboard_core::refusal::Refusal;
@@ -89,12 +89,7 @@ pub(crate) fn queued(event: &Event, to: &str, action: &str, run: Run, due: Times
     let destination = destination(to);
     let action = ActionName::parse(action).expect("the name of an action");
     Queued {
-        key: DeliveryKey {
-            id: DeliveryId::of(&event.id, &destination, &action, run),
-            destination,
-            action,
-            run,
-        },
+        key: DeliveryKey::of(&event.id, destination, action, run),
         due,
     }
 }
@@ -109,6 +104,7 @@ pub(crate) fn plan(event: &Event, run: Run, to: &[&str], due: Timestamp) -> Vec<
 /// The hint that `key` is due at `due`.
 pub(crate) fn hint(key: &DeliveryKey, due: Timestamp) -> Hint {
     Hint {
+        event: key.event.clone(),
         delivery: key.id.clone(),
         due,
     }
