@@ -35,9 +35,11 @@ fn stories(point: FailPoint) -> &'static [(u64, Story)] {
         | FailPoint::AfterRecord => &[(1, Story::Posting), (9, Story::Posting)],
         // More than one step moves.
         FailPoint::BeforeBury | FailPoint::AfterBury => &[(1, Story::Burying), (2, Story::Burying)],
-        FailPoint::BeforeShelve | FailPoint::AfterShelve => {
-            &[(1, Story::Holding), (3, Story::Holding)]
-        }
+        FailPoint::BeforeShelve | FailPoint::AfterShelve => &[
+            (1, Story::Holding),
+            (1, Story::Shelving),
+            (2, Story::Shelving),
+        ],
         FailPoint::AfterSetting => &[
             // The sample sets your endpoint to its stand-in at the start.
             (1, Story::Sample),
@@ -61,12 +63,12 @@ fn stories(point: FailPoint) -> &'static [(u64, Story)] {
         FailPoint::BeforeExpiry | FailPoint::AfterExpiry => {
             &[(1, Story::Expiring), (2, Story::Expiring)]
         }
-        FailPoint::FolderClaimed
-        | FailPoint::BeforeMigration
-        | FailPoint::InMigration
-        | FailPoint::AfterMigration
-        | FailPoint::StoreOpen
-        | FailPoint::BeforeServing => &[(1, Story::Opening)],
+        FailPoint::BeforeMigration | FailPoint::InMigration | FailPoint::AfterMigration => {
+            &[(1, Story::Opening), (1, Story::Upgrading)]
+        }
+        FailPoint::FolderClaimed | FailPoint::StoreOpen | FailPoint::BeforeServing => {
+            &[(1, Story::Opening)]
+        }
         FailPoint::TokenWritten => &[(1, Story::Token)],
         FailPoint::BeforeLastWrite => &[(1, Story::Stopping)],
         FailPoint::BackupBegun | FailPoint::BackupCopied | FailPoint::BackupNamed => {

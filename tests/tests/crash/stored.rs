@@ -26,6 +26,8 @@ const KEEP: Keep = Keep { days: 30 };
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
     Waiting,
+    /// Waiting, of a destination that is held since.
+    ToBeHeld,
     Held,
     /// Held of a destination that is held no more: as a release leaves it that is cut in the middle.
     Released,
@@ -43,17 +45,18 @@ pub(crate) async fn deliveries(n: u32, destination: &str, state: State) -> TempD
         adding.spawn(async move { add(&store, number, Some(&destination), now(), state).await });
     }
     adding.join_all().await;
+    let change = |change| store.change(change);
+    if let State::ToBeHeld | State::Held | State::Released = state {
+        let held = change(Change::Hold(destination.clone())).await;
+        held.expect("held");
+    }
     if let State::Held | State::Released = state {
-        let change = |change| store.change(change);
-        change(Change::Hold(destination.clone()))
-            .await
-            .expect("held");
         let moved = store.shelve(&destination, now(), KEEP, n).await;
         assert_eq!(moved.expect("shelved").done, n);
-        if let State::Released = state {
-            let released = change(Change::Release(destination)).await;
-            released.expect("released");
-        }
+    }
+    if let State::Released = state {
+        let released = change(Change::Release(destination)).await;
+        released.expect("released");
     }
     folder
 }
@@ -66,6 +69,33 @@ pub(crate) async fn set_endpoint(folder: &TempDir, address: &str) {
         fresh: fresh_secret(&[7; KEY_BYTES]).expect("a secret"),
     };
     store.change(change).await.expect("set");
+}
+
+/// The tables of the first version, which never change.
+const FIRST_VERSION: &str = include_str!("../../../shared/embedded/src/schema/1.sql");
+
+/// A folder as the first version left it: an event of the shop with one delivery that waits for accounting.
+pub(crate) fn of_first_version() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(data(folder.path())).expect("a folder");
+    let file = data(folder.path()).join("switchboard.sqlite");
+    let connection = rusqlite::Connection::open(file).expect("a file");
+    let event = event(0, now());
+    let accounting = DestinationName::parse("accounting").expect("a name");
+    let (id, at) = (event.id.as_str(), now().millis());
+    let delivery = queued(&event, &accounting, now()).key.id;
+    connection
+        .execute_batch(&format!(
+            "PRAGMA journal_mode = WAL; {FIRST_VERSION}
+             PRAGMA application_id = {}; PRAGMA user_version = 1;
+             INSERT INTO event VALUES (1, '{id}', 'shop', 'stored-0', NULL, 'other', {at}, {at} + 86400000, {at} + 86400000, x'', x'7b7d', x'', 0, 0);
+             INSERT INTO delivery (id, event, run, destination, action, state, due, changed_at)
+             VALUES ('{delivery}', 1, 0, 'accounting', 'deliver', 0, {at}, {at});
+             INSERT INTO total VALUES ('stored', 'shop', '', 1), ('waiting', 'accounting', '', 1);",
+            i32::from_be_bytes(*b"swbd")
+        ))
+        .expect("filled");
+    folder
 }
 
 /// A folder whose store holds `n` events past their life.
@@ -94,21 +124,11 @@ async fn add(
     at: Timestamp,
     state: State,
 ) {
-    let source = SourceName::parse("shop").expect("a name");
-    let sender_id = SenderId::new(&format!("stored-{number}")).expect("an id");
-    let event = Arc::new(Event {
-        id: EventId::of(&source, &sender_id),
-        source,
-        sender_id,
-        kind: Kind::new("other").expect("a kind"),
-        received_at: at,
-        headers: KeptHeaders::from_lines(b"content-type: application/json\n"),
-        body: Bytes::from_static(b"{}"),
-    });
+    let event = Arc::new(event(number, at));
     let plan: Vec<Queued> = to.into_iter().map(|to| queued(&event, to, at)).collect();
     store.accept(&event, &plan, KEEP).await.expect("stored");
     match state {
-        State::Waiting | State::Held | State::Released => {}
+        State::Waiting | State::ToBeHeld | State::Held | State::Released => {}
         State::Dead => {
             let key = plan[0].key.clone();
             let attempt = Attempt {
@@ -142,5 +162,20 @@ fn queued(event: &Event, to: &DestinationName, due: Timestamp) -> Queued {
             run,
         },
         due,
+    }
+}
+
+/// An event of the shop.
+fn event(number: u32, received_at: Timestamp) -> Event {
+    let source = SourceName::parse("shop").expect("a name");
+    let sender_id = SenderId::new(&format!("stored-{number}")).expect("an id");
+    Event {
+        id: EventId::of(&source, &sender_id),
+        source,
+        sender_id,
+        kind: Kind::new("other").expect("a kind"),
+        received_at,
+        headers: KeptHeaders::from_lines(b"content-type: application/json\n"),
+        body: Bytes::from_static(b"{}"),
     }
 }

@@ -2,6 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
+use switchboard_tests::setting::sender;
 use switchboard_tests::switchboard::Switchboard;
 
 use super::Scene;
@@ -23,6 +24,20 @@ pub(super) async fn burying(death: Death) {
     let why = |letter: &Value| text(letter, "reason").to_owned();
     let first = why(&dead[0]);
     assert!(dead.iter().all(|letter| why(letter) == first), "{first}");
+}
+
+/// Dies while a lane holds what waits; it is delivered after a release.
+pub(super) async fn shelving(death: Death) {
+    let scene = Scene::new(Manner::Well).await;
+    let folder = stored::deliveries(700, "accounting", State::ToBeHeld).await;
+    let folder = death.at_start(folder, scene.start.clone()).await;
+    let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
+    switchboard.wait_total("held", 700).await;
+    assert_eq!(scene.book.entries().len(), 0, "it is held");
+    let release = json!({ "destination": "accounting", "per_second": 1000 });
+    ask(&switchboard, Method::POST, "/admin/release", Some(release)).await;
+    holds(&switchboard, &[], &scene.book).await;
+    assert_eq!(switchboard.total("delivered").await, 700);
 }
 
 /// Dies in a redrive; each dead letter is one still or waits, and the same call again moves the rest.
@@ -82,6 +97,11 @@ pub(super) async fn releasing(death: Death, held: u32) {
     let folder = stored::deliveries(held, "accounting", State::Held).await;
     let switchboard = death.begun(folder, scene.start.clone()).await;
     let switchboard = switchboard.expect("it serves until it is asked");
+    // The lanes run, so the recovery of the start is over: it would release some of them.
+    let order = sender(&switchboard, "shop")
+        .send("1", "orders/create", "{}")
+        .await;
+    switchboard.wait_total("delivered", 1).await;
     let release = json!({ "destination": "accounting", "per_second": 1000 });
     let folder = ask_to_death(
         death,
@@ -93,8 +113,8 @@ pub(super) async fn releasing(death: Death, held: u32) {
     .await;
     let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
     wait_overview(&switchboard, "/totals/held", json!(0)).await;
-    holds(&switchboard, &[], &scene.book).await;
-    assert_eq!(switchboard.total("delivered").await, u64::from(held));
+    holds(&switchboard, &[order.event()], &scene.book).await;
+    assert_eq!(switchboard.total("delivered").await, u64::from(held) + 2);
 }
 
 /// Dies between two steps of a clearing; the rest of the copies dies all the same.

@@ -29,6 +29,8 @@ pub(crate) enum Story {
     Burying,
     /// A destination is held while events for it come in.
     Holding,
+    /// A destination is held that many deliveries wait for.
+    Shelving,
     /// An operator asks for something.
     Wishing(Wish),
     /// An operator sends so many dead letters again.
@@ -43,6 +45,8 @@ pub(crate) enum Story {
     Expiring,
     /// A fresh folder is opened.
     Opening,
+    /// The first version's folder is opened.
+    Upgrading,
     /// The admin token is made.
     Token,
     /// It is asked to end.
@@ -73,6 +77,8 @@ pub(crate) async fn tell(story: Story, death: Death) {
         Story::Releasing(held) => many::releasing(death, held).await,
         Story::Clearing(open) => many::clearing(death, open).await,
         Story::Refused => posting::refused(death).await,
+        Story::Shelving => many::shelving(death).await,
+        Story::Upgrading => opening::upgrading(death).await,
         Story::Burying => many::burying(death).await,
         Story::Holding => operators::holding(death).await,
         Story::Wishing(wish) => operators::wishing(death, wish).await,

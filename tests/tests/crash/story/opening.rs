@@ -8,7 +8,7 @@ use super::posting::post;
 use crate::book::Manner;
 use crate::death::Death;
 use crate::promise::holds;
-use crate::stored::data;
+use crate::stored::{self, data};
 
 /// A first start that was cut anywhere is followed by one that works.
 pub(super) async fn opening(death: Death) {
@@ -19,6 +19,22 @@ pub(super) async fn opening(death: Death) {
     let answered = post(&switchboard, 3).await.answered;
     assert_eq!(answered.len(), 9);
     holds(&switchboard, &answered, &scene.book).await;
+}
+
+/// A folder of the first version is brought to this one, and what waits in it is delivered.
+pub(super) async fn upgrading(death: Death) {
+    let scene = Scene::new(Manner::Well).await;
+    let folder = death
+        .at_start(stored::of_first_version(), scene.start.clone())
+        .await;
+    let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
+    let answered = post(&switchboard, 1).await.answered;
+    holds(&switchboard, &answered, &scene.book).await;
+    assert_eq!(
+        switchboard.total("delivered").await,
+        7,
+        "two for each order, and the old one"
+    );
 }
 
 /// A token that was cut while it was made is made anew, whole.
