@@ -32,6 +32,10 @@ mod signals;
 mod token;
 mod verify;
 
+// Half the time of the system's own with many small allocations on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let line = CommandLine::parse();
     let program = std::env::args()

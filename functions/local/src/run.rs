@@ -19,7 +19,7 @@ pub(crate) async fn run(
     let clock = SystemClock::new();
     match command {
         Command::Serve(command) => {
-            log::start(command.log, environment.text("RUST_LOG"));
+            let _written_at_the_end = log::start(command.log, environment.text("RUST_LOG"));
             serve::serve(command, environment, program, rng).await
         }
         Command::Init(command) => init::init(&command.folder, program, rng),

@@ -17,7 +17,25 @@ pub(crate) const UNROUTED: &str = "unrouted";
 /// Name of the totals by source and cause.
 pub(crate) const DECLINED: &str = "declined";
 
-type Name = (&'static str, String, Cow<'static, str>);
+/// Whose total it is.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Label {
+    Nobodys,
+    Of(SourceName),
+    To(DestinationName),
+}
+
+impl Label {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Nobodys => "",
+            Self::Of(source) => source.as_str(),
+            Self::To(destination) => destination.as_str(),
+        }
+    }
+}
+
+type Name = (&'static str, Label, Cow<'static, str>);
 
 /// What a transaction changes the totals by.
 #[derive(Debug, Default)]
@@ -25,7 +43,7 @@ pub(crate) struct Changes(BTreeMap<Name, i64>);
 
 impl Changes {
     pub(crate) fn source(&mut self, name: &'static str, source: &SourceName, by: i64) {
-        self.add((name, source.as_str().to_owned(), Cow::Borrowed("")), by);
+        self.add((name, Label::Of(source.clone()), Cow::Borrowed("")), by);
     }
 
     pub(crate) fn declined(
@@ -35,39 +53,25 @@ impl Changes {
         cause: &str,
         by: i64,
     ) {
-        let label = source
-            .map(SourceName::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        self.add(
-            (DECLINED, label, Cow::Owned(format!("{status} {cause}"))),
-            by,
-        );
+        let label = source.map_or(Label::Nobodys, |source| Label::Of(source.clone()));
+        let detail = Cow::Owned(format!("{status} {cause}"));
+        self.add((DECLINED, label, detail), by);
     }
 
     /// A delivery to `destination` came into `state`.
     pub(crate) fn enter(&mut self, state: State, destination: &DestinationName) {
-        self.add(
-            (
-                state.as_str(),
-                destination.as_str().to_owned(),
-                Cow::Borrowed(""),
-            ),
-            1,
-        );
+        self.change(state, destination, 1);
     }
 
     /// A delivery to `destination` went from one state to another.
     pub(crate) fn pass(&mut self, from: State, to: State, destination: &DestinationName) {
-        self.add(
-            (
-                from.as_str(),
-                destination.as_str().to_owned(),
-                Cow::Borrowed(""),
-            ),
-            -1,
-        );
-        self.enter(to, destination);
+        self.change(from, destination, -1);
+        self.change(to, destination, 1);
+    }
+
+    fn change(&mut self, state: State, destination: &DestinationName, by: i64) {
+        let label = Label::To(destination.clone());
+        self.add((state.as_str(), label, Cow::Borrowed("")), by);
     }
 
     fn add(&mut self, name: Name, by: i64) {
@@ -84,7 +88,7 @@ impl Changes {
              ON CONFLICT (name, label, detail) DO UPDATE SET value = value + excluded.value",
         )?;
         for ((name, label, detail), by) in self.0.into_iter().filter(|(_, by)| *by != 0) {
-            statement.execute((name, label, detail, by))?;
+            statement.execute((name, label.as_str(), detail, by))?;
         }
         Ok(())
     }

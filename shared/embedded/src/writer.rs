@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use switchboard_core::fail::{self, FailPoint};
@@ -22,6 +23,12 @@ use crate::wakes::{News, Wakes};
 const MOST_STEPS: usize = 256;
 /// Most steps that may wait; beyond it the callers wait, which is what makes the door answer 503 in time.
 const MOST_WAITING: usize = 4096;
+
+/// From this many steps in a transaction on the writer is busy: then it waits a moment for more before it begins the
+/// next. A transaction costs about as much as ten steps do.
+const BUSY: usize = 8;
+/// That moment.
+const MOMENT: Duration = Duration::from_micros(500);
 
 /// Why a step failed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -179,21 +186,28 @@ fn run(
     mut waiting: mpsc::Receiver<Box<dyn WaitingStep>>,
     wakes: &Wakes,
 ) {
-    while let Some(first) = waiting.blocking_recv() {
-        let mut batch = vec![first];
-        while batch.len() < MOST_STEPS {
-            match waiting.try_recv() {
-                Ok(next) => batch.push(next),
-                Err(_) => break,
+    let mut batch = Vec::with_capacity(MOST_STEPS);
+    let mut before = 0;
+    loop {
+        if waiting.blocking_recv_many(&mut batch, MOST_STEPS) == 0 {
+            return;
+        }
+        if before >= BUSY && batch.len() < MOST_STEPS {
+            std::thread::sleep(MOMENT);
+            while batch.len() < MOST_STEPS
+                && let Ok(next) = waiting.try_recv()
+            {
+                batch.push(next);
             }
         }
+        before = batch.len();
         if commit(&mut connection, &mut known, &mut batch, wakes).is_ok() {
-            for step in batch {
+            for step in batch.drain(..) {
                 step.answer(Ok(()));
             }
             continue;
         }
-        for step in batch {
+        for step in batch.drain(..) {
             let mut alone = [step];
             let committed = commit(&mut connection, &mut known, &mut alone, wakes);
             let [step] = alone;

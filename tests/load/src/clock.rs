@@ -1,5 +1,6 @@
 //! The one place where the present comes from. Processes compare moments, so it is the machine's wall clock.
 
+use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Nanoseconds since 1970.
@@ -20,4 +21,15 @@ pub(crate) fn started() -> Instant {
 /// Waits for a moment of a rate that was planned before.
 pub(crate) async fn at(start: Instant, after: Duration) {
     tokio::time::sleep_until(tokio::time::Instant::from_std(start) + after).await;
+}
+
+/// The processor time that this process has used so far, in seconds, of user and system together.
+pub(crate) fn own_cpu() -> io::Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks = |n: usize| fields.split_whitespace().nth(n)?.parse::<f64>().ok();
+    match (ticks(11), ticks(12)) {
+        (Some(user), Some(system)) => Ok((user + system) / 100.0),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
 }

@@ -53,7 +53,12 @@ impl FloorClient {
         let took = started.elapsed().as_secs_f64();
         println!(
             "{}",
-            json!({ "posts": self.posts, "failed": failed, "seconds": took })
+            json!({
+                "posts": self.posts,
+                "failed": failed,
+                "seconds": took,
+                "cpu_seconds": clock::own_cpu()?,
+            })
         );
         Ok(())
     }
