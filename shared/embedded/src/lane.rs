@@ -13,7 +13,7 @@ use switchboard_core::time::Timestamp;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
-use crate::lanes::{AFTER_FAILURE, LONGEST_SLEEP, STEP, Settled, Work, pause};
+use crate::lanes::{AFTER_FAILURE, LONGEST_SLEEP, STEP, Work, pause};
 use crate::rows;
 use crate::wakes::{Bell, Fresh, Look};
 
@@ -60,7 +60,7 @@ pub(crate) struct Lane<T> {
     /// What is ready or under way, with the length of its body.
     mine: BTreeMap<Spot, usize>,
     bytes: usize,
-    attempts: JoinSet<(Spot, Settled)>,
+    attempts: JoinSet<(Spot, Look)>,
     /// When the store has to be looked into.
     look: Look,
     /// The newest event that was there when the store was last looked into. What is told late of it or an older one
@@ -111,15 +111,12 @@ impl<T: Transport> Lane<T> {
         while self.attempts.join_next().await.is_some() {}
     }
 
-    fn settle(&mut self, done: Result<(Spot, Settled), JoinError>) {
+    fn settle(&mut self, done: Result<(Spot, Look), JoinError>) {
         match done {
-            Ok((spot, settled)) => {
+            Ok((spot, look)) => {
                 let length = self.mine.remove(&spot).unwrap_or(0);
                 self.bytes = self.bytes.saturating_sub(length);
-                match settled {
-                    Settled::Yes => {}
-                    Settled::No => self.look = Look::Now,
-                }
+                self.look = self.look.or(look);
             }
             Err(error) => {
                 // Which one is not known any more; the others finish, then all that is due is found again.
@@ -229,8 +226,8 @@ impl<T: Transport> Lane<T> {
         {
             let (work, spot, stop) = (Arc::clone(&self.work), ready.spot(), stop.clone());
             self.attempts.spawn(async move {
-                let settled = work.attempt(ready, stop).await;
-                (spot, settled)
+                let look = work.attempt(ready, stop).await;
+                (spot, look)
             });
         }
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use switchboard_core::attempt::{Performed, Performer};
 use switchboard_core::configuration::Configuration;
+use switchboard_core::delivery::Next;
 use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{SettingsStore, Transport, Views};
@@ -20,6 +21,7 @@ use tokio::time::timeout;
 use crate::lane::{Lane, Ready};
 use crate::recovery;
 use crate::store::Store;
+use crate::wakes::Look;
 
 /// Longest time a lane sleeps: a wall clock that was set back cannot strand it.
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_secs(30);
@@ -41,15 +43,6 @@ pub(crate) struct Work<T> {
     performer: Performer<T>,
     pub(crate) configuration: Arc<Configuration>,
     pub(crate) clock: Arc<dyn Clock>,
-}
-
-/// Whether an attempt was made and recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    /// It was.
-    Yes,
-    /// It was not; the delivery waits as before.
-    No,
 }
 
 impl<T: Transport> Lanes<T> {
@@ -121,15 +114,16 @@ impl<T: Transport> Lanes<T> {
 
 impl<T: Transport> Work<T> {
     /// Makes one attempt and keeps what it came to. A record that fails is made again until it holds: the attempt was
-    /// made, and making it again instead would be a seventh.
-    pub(crate) async fn attempt(&self, ready: Ready, mut stop: watch::Receiver<bool>) -> Settled {
+    /// made, and making it again instead would be a seventh. When the lane has to look for the delivery again: until
+    /// the attempt has ended it passes it over, and may have done so at its due time.
+    pub(crate) async fn attempt(&self, ready: Ready, mut stop: watch::Receiver<bool>) -> Look {
         let Ready { seq, attempt } = ready;
         let attempt = Arc::new(attempt);
         let settings = match self.store.settings().await {
             Ok(settings) => settings,
             Err(error) => {
                 tracing::error!(error = %error.line(), "settings not read");
-                return Settled::No;
+                return Look::Now;
             }
         };
         let performed = match AssertUnwindSafe(self.performer.perform(&attempt, &settings))
@@ -141,7 +135,7 @@ impl<T: Transport> Work<T> {
             Err(_) => Ok(self.performer.broke_off(&attempt)),
         };
         let Ok(Performed { record, next }) = performed else {
-            return Settled::No;
+            return Look::Now;
         };
         let keep = self.configuration.keep();
         fail::reach(FailPoint::BeforeRecord);
@@ -149,11 +143,16 @@ impl<T: Transport> Work<T> {
             tracing::error!(delivery.id = %attempt.key.id, error = %error.line(), "attempt not recorded; trying again");
             drop(timeout(AFTER_FAILURE, stop.changed()).await);
             if *stop.borrow() {
-                return Settled::No;
+                return Look::Now;
             }
         }
         fail::reach(FailPoint::AfterRecord);
-        Settled::Yes
+        match next {
+            Next::Delivered => Look::Never,
+            Next::Waiting(due) => Look::At(due),
+            // It may have been redriven meanwhile.
+            Next::Dead(_) => Look::Now,
+        }
     }
 }
 

@@ -15,5 +15,6 @@ mod kills;
 mod points;
 mod power;
 mod promise;
+mod slow;
 mod stored;
 mod story;
