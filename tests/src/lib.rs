@@ -11,11 +11,13 @@
 
 pub mod browser;
 pub mod libraries;
+pub mod load;
 pub mod receivers;
 pub mod run;
 pub mod sender;
 pub mod setting;
 pub mod sink;
+pub mod strace;
 pub mod switchboard;
 pub mod wait;
 pub mod wire;

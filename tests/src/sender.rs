@@ -95,13 +95,18 @@ impl Sender {
 
     /// Posts whatever is given.
     pub async fn post(&self, headers: HeaderMap, body: impl Into<Bytes>) -> Answer {
+        self.tried(headers, body).await.expect("an answer")
+    }
+
+    /// Posts whatever is given to a Switchboard that may die meanwhile; `None` without an answer.
+    pub async fn tried(&self, headers: HeaderMap, body: impl Into<Bytes>) -> Option<Answer> {
         let (status, body) =
             client::request(Method::POST, &self.url, headers, body.into(), DEADLINE)
                 .await
-                .expect("an answer");
-        Answer {
+                .ok()?;
+        Some(Answer {
             status,
             body: serde_json::from_slice(&body).unwrap_or_default(),
-        }
+        })
     }
 }

@@ -39,6 +39,11 @@ pub const DESTINATIONS: [&str; 2] = ["accounting", "warehouse"];
 
 /// An order of the shop goes to both destinations, everything else to accounting.
 pub fn configuration(sink: &Sink) -> String {
+    configuration_to(&sink.url("/"))
+}
+
+/// The same, with destinations below an address that ends in a slash.
+pub fn configuration_to(address: &str) -> String {
     let mut text = "allow_private_networks = true\n".to_owned();
     for (name, scheme, variable, _) in SOURCES {
         let _ = write!(
@@ -47,10 +52,9 @@ pub fn configuration(sink: &Sink) -> String {
         );
     }
     for name in DESTINATIONS {
-        let url = sink.url(&format!("/{name}"));
         let _ = write!(
             text,
-            "[[destination]]\nname = \"{name}\"\nurl = \"{url}\"\npauses = [\"20ms\", \"40ms\"]\n"
+            "[[destination]]\nname = \"{name}\"\nurl = \"{address}{name}\"\npauses = [\"20ms\", \"40ms\"]\n"
         );
     }
     text.push_str(

@@ -24,14 +24,19 @@ pub const TOKEN: &str = "a-token-for-tests-only";
 /// The secrets of the built-in sample's sources are read from its own file, which is public.
 pub const SAMPLE: &str = include_str!("../../switchboard.toml");
 
-/// The binary under test: beside the tests' own, in the same build folder.
+/// The binary under test.
 pub fn binary() -> PathBuf {
+    beside("switchboard")
+}
+
+/// A binary beside the tests' own, in the same build folder.
+pub(crate) fn beside(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a path");
     let folder = own.ancestors().nth(2).expect("a build folder");
-    let binary = folder.join("switchboard");
+    let binary = folder.join(name);
     assert!(
         binary.exists(),
-        "{} is missing: run `cargo build`, or `cargo xtask test`",
+        "{} is missing: run `cargo build --workspace --bins`, or `cargo xtask test`",
         binary.display()
     );
     binary
@@ -97,6 +102,41 @@ pub fn command(folder: &Path) -> Command {
     command
 }
 
+/// The command that serves in `folder` as `start` says, its output on a pipe, its log in a file.
+fn serving(folder: &Path, start: &Start) -> Command {
+    let mut command = command(folder);
+    command.args(["serve", "--data", "data"]);
+    let is_given = |name: &str| start.flags.iter().any(|flag| flag.starts_with(name));
+    if !is_given("--listen") {
+        command.args(["--listen", "127.0.0.1:0"]);
+    }
+    match &start.configuration {
+        Some(text) => {
+            std::fs::write(folder.join("switchboard.toml"), text).expect("a configuration");
+            command.args(["--config", "switchboard.toml"]);
+        }
+        None => {
+            if !is_given("--receivers") {
+                command.args(["--receivers", "127.0.0.1:0"]);
+            }
+        }
+    }
+    let log = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join("log"))
+        .expect("a log");
+    command
+        .args(&start.flags)
+        .envs(start.environment.iter().cloned())
+        .stdout(Stdio::piped())
+        .stderr(log);
+    for name in &start.unset {
+        command.env_remove(name);
+    }
+    command
+}
+
 /// A running Switchboard. It is killed when this is dropped.
 pub struct Switchboard {
     folder: TempDir,
@@ -120,38 +160,20 @@ impl Switchboard {
 
     /// Starts one in a folder that may hold an earlier one's data.
     pub async fn start_in(folder: TempDir, start: Start) -> Self {
-        let mut command = command(folder.path());
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data", "data"]);
-        match &start.configuration {
-            Some(text) => {
-                std::fs::write(folder.path().join("switchboard.toml"), text)
-                    .expect("a configuration");
-                command.args(["--config", "switchboard.toml"]);
-            }
-            None => {
-                if !start
-                    .flags
-                    .iter()
-                    .any(|flag| flag.starts_with("--receivers"))
-                {
-                    command.args(["--receivers", "127.0.0.1:0"]);
-                }
+        match Self::begin(folder, start).await {
+            Ok(switchboard) => switchboard,
+            Err((status, folder)) => {
+                let log = std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+                panic!("it did not start ({status}); its log:\n{log}")
             }
         }
-        let log = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(folder.path().join("log"))
-            .expect("a log");
-        command
-            .args(&start.flags)
-            .envs(start.environment.iter().cloned())
-            .stdout(Stdio::piped())
-            .stderr(log);
-        for name in &start.unset {
-            command.env_remove(name);
-        }
-        let mut child = command.spawn().expect("the binary starts");
+    }
+
+    /// Starts one that may die before it says where it is: how it ended then, and its folder.
+    pub async fn begin(folder: TempDir, start: Start) -> Result<Self, (ExitStatus, TempDir)> {
+        let mut child = serving(folder.path(), &start)
+            .spawn()
+            .expect("the binary starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let mut printed = Vec::new();
         let announced = async {
@@ -166,7 +188,6 @@ impl Switchboard {
         timeout(DEADLINE, announced)
             .await
             .expect("it says where it is");
-        let log = std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
         let address = |what: &str| {
             let line = printed
                 .iter()
@@ -176,11 +197,14 @@ impl Switchboard {
                 .parse::<Url>()
                 .ok()
         };
-        let url = address("page").unwrap_or_else(|| panic!("it did not start; its log:\n{log}"));
+        let Some(url) = address("page") else {
+            let ended = timeout(DEADLINE, child.wait()).await.expect("it ends");
+            return Err((ended.expect("it ends"), folder));
+        };
         let (receivers, sign_in) = (address("receivers"), address("sign in").expect("a link"));
         // What it prints later is read on, so that it never waits for a reader.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self {
+        Ok(Self {
             folder,
             start,
             child,
@@ -188,7 +212,7 @@ impl Switchboard {
             receivers,
             sign_in,
             printed,
-        }
+        })
     }
 
     /// Its folder.
@@ -218,6 +242,16 @@ impl Switchboard {
         path: &str,
         body: Option<Value>,
     ) -> (StatusCode, Value) {
+        self.asked(method, path, body).await.expect("an answer")
+    }
+
+    /// [`Self::ask`], where it may die meanwhile; `None` without an answer.
+    pub async fn asked(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> Option<(StatusCode, Value)> {
         let mut headers = HeaderMap::new();
         let bearer = format!("Bearer {TOKEN}");
         headers.insert(
@@ -232,8 +266,8 @@ impl Switchboard {
             .map(|body| Bytes::from(body.to_string()))
             .unwrap_or_default();
         let asked = client::request(method, &self.at(path), headers, body, DEADLINE).await;
-        let (status, body) = asked.expect("an answer");
-        (status, serde_json::from_slice(&body).unwrap_or_default())
+        let (status, body) = asked.ok()?;
+        Some((status, serde_json::from_slice(&body).unwrap_or_default()))
     }
 
     /// What it answers to a GET.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::ports::{Ledger, Moved};
 use switchboard_core::time::Clock;
 use tokio::sync::watch;
@@ -20,7 +21,10 @@ pub(crate) async fn run<L: Ledger>(
     mut stop: watch::Receiver<bool>,
 ) {
     while !*stop.borrow() {
-        match ledger.expire(clock.now(), STEP).await {
+        fail::reach(FailPoint::BeforeExpiry);
+        let expired = ledger.expire(clock.now(), STEP).await;
+        fail::reach(FailPoint::AfterExpiry);
+        match expired {
             Ok(Moved { left, .. }) if left > 0 => continue,
             Ok(_) => {}
             Err(error) => tracing::error!(error = %error.line(), "expiry failed; trying again"),

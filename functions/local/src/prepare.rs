@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rand::rngs::ChaCha20Rng;
 use switchboard_core::configuration::{Configuration, Origin};
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::secret::Secret;
 use switchboard_embedded::Store;
 use switchboard_web::transport::HttpTransport;
@@ -81,6 +82,7 @@ pub(crate) async fn prepare(
         )?,
         (Origin::BuiltIn | Origin::File, _) => checked,
     };
+    fail::reach(FailPoint::BeforeServing);
     let transport =
         HttpTransport::new(&configuration, Vec::new()).map_err(Failed::configuration)?;
     let alert_transport = match &configuration.alert_url {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use data_encoding::HEXLOWER;
 use rand::{Rng, RngExt};
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::secret::Secret;
 
 use crate::end::Failed;
@@ -26,7 +27,10 @@ pub(crate) fn of_folder(folder: &Path, rng: &mut dyn Rng) -> Result<Secret, Fail
     let (path, part) = (folder.join(FILE), folder.join(PART));
     write(&part, fresh.as_bytes())
         // Whole or not at all: half a token would count as the token ever after.
-        .and_then(|()| std::fs::rename(&part, &path))
+        .and_then(|()| {
+            fail::reach(FailPoint::TokenWritten);
+            std::fs::rename(&part, &path)
+        })
         .map_err(|error| {
             Failed::new(format_args!(
                 "{} cannot be written: {error}",

@@ -14,6 +14,7 @@ use crate::delivery::{
 };
 use crate::endpoint::Settings;
 use crate::event::Event;
+use crate::fail::{self, FailPoint};
 use crate::forward::{self, Signed};
 use crate::ports::{Outgoing, Transport};
 use crate::retry::RetryRule;
@@ -85,6 +86,7 @@ impl<T: Transport> Performer<T> {
         let started = self.clock.now();
         let ticks = self.clock.ticks();
         let way = way(&self.configuration, attempt, settings, started)?;
+        fail::reach(FailPoint::BeforeSending);
         let outcome = match request(attempt, &way, started) {
             Some(request) => {
                 let signatures = request.headers.get("webhook-signature").cloned();
@@ -93,6 +95,7 @@ impl<T: Transport> Performer<T> {
             }
             None => Outcome::Unanswered(Unanswered::Unbuildable),
         };
+        fail::reach(FailPoint::AfterSending);
         let took = self.clock.ticks().saturating_sub(ticks);
         let record = AttemptRecord::new(attempt.number, started, took, &outcome);
         let next = self.next(attempt, record.outcome, way.rule);

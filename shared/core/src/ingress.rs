@@ -11,6 +11,7 @@ use rand::Rng;
 use crate::configuration::{Configuration, Source};
 use crate::delivery::{DeliveryKey, Piece};
 use crate::event::Event;
+use crate::fail::{self, FailPoint};
 use crate::forward::KeptHeaders;
 use crate::identity::{EventId, Run};
 use crate::names::{ActionName, DestinationName};
@@ -131,7 +132,9 @@ impl<B: Backend> Ingress<B> {
     async fn accept(&self, event: &Event) -> Answer<(Accepted, usize)> {
         let plan = self.plan(event).await?;
         let keep = self.configuration.keep();
+        fail::reach(FailPoint::BeforeAccept);
         let accepted = self.backend.accept(event, &plan, keep).await?;
+        fail::reach(FailPoint::BeforeAnswer);
         Ok((accepted, plan.len()))
     }
 
@@ -189,11 +192,13 @@ impl<B: Backend> Ingress<B> {
     }
 
     async fn note(&self, now: Timestamp, note: Note) {
+        fail::reach(FailPoint::BeforeNote);
         if let Err(error) = self.backend.note(now, note).await
             && !error.is_overloaded()
         {
             tracing::error!(error = %error.line(), "not written to the journal; counted in memory");
         }
+        fail::reach(FailPoint::AfterNote);
     }
 
     /// Run 0 of an event: its routes' deliveries, and a copy while your endpoint is set.

@@ -7,6 +7,7 @@ use crate::address::{Address, AddressFault};
 use crate::configuration::Configuration;
 use crate::delivery::DeathReason;
 use crate::endpoint::{Change, KEY_BYTES, OVERLAP, fresh_secret};
+use crate::fail::{self, FailPoint};
 use crate::identity::DeliveryId;
 use crate::names::DestinationName;
 use crate::ports::{Answer, BackendError, Ledger, Moved, Selection, SettingsStore, Spread};
@@ -100,7 +101,9 @@ impl<B: Ledger + SettingsStore> Operator<B> {
                 Selection::Dead(deliveries),
             ),
         };
+        fail::reach(FailPoint::BeforeRedrive);
         let moved = self.requeue(&selection, PER_SECOND).await?;
+        fail::reach(FailPoint::AfterRedrive);
         tracing::info!(of, redriven = moved.done, left = moved.left, "redrive");
         Ok(moved)
     }
@@ -133,6 +136,7 @@ impl<B: Ledger + SettingsStore> Operator<B> {
             .change(Change::Release(name.clone()))
             .await
             .map_err(OperateError::Backend)?;
+        fail::reach(FailPoint::InRelease);
         let moved = self
             .requeue(&Selection::HeldOf(name.clone()), per_second)
             .await?;
@@ -204,6 +208,7 @@ impl<B: Ledger + SettingsStore> Operator<B> {
             .change(Change::ClearEndpoint)
             .await
             .map_err(OperateError::Backend)?;
+        fail::reach(FailPoint::InClearing);
         let name = DestinationName::your_endpoint();
         let (now, keep) = (self.clock.now(), self.configuration.keep());
         let moved = in_steps(|_, limit| {
@@ -271,6 +276,7 @@ where
         if moved.left == 0 || moved.done == 0 {
             break;
         }
+        fail::reach(FailPoint::BetweenSteps);
     }
     Ok(total)
 }

@@ -7,6 +7,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use switchboard_core::fail::{self, FailPoint};
+
 use crate::open;
 
 /// Why a backup could not be made.
@@ -47,11 +49,17 @@ pub fn backup(folder: &Path, file: &Path) -> Result<(), BackupError> {
     name.push(".part");
     let path = PathBuf::from(name);
     let part = start(&path).map_err(fault)?;
-    let made = copy(&database, &path).and_then(|()| name_it(&part, &path, file).map_err(fault));
+    fail::reach(FailPoint::BackupBegun);
+    let made = copy(&database, &path).and_then(|()| {
+        fail::reach(FailPoint::BackupCopied);
+        name_it(&part, &path, file).map_err(fault)?;
+        fail::reach(FailPoint::BackupNamed);
+        Ok(())
+    });
     drop(fs::remove_file(&path));
     drop(fs::remove_file(journal(&path)));
     made?;
-    sync_folder(file).map_err(fault)
+    open::sync_name(file).map_err(fault)
 }
 
 /// SQLite's journal of a part: without room on the disk it cannot remove that itself.
@@ -98,15 +106,6 @@ fn copy(database: &Path, path: &Path) -> Result<(), BackupError> {
 fn name_it(part: &File, path: &Path, file: &Path) -> io::Result<()> {
     part.sync_all()?;
     fs::hard_link(path, file)
-}
-
-/// Puts the names in a file's folder on disk.
-fn sync_folder(file: &Path) -> io::Result<()> {
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    };
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

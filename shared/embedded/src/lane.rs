@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_core::attempt::Attempt;
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::{ActionName, DestinationName};
 use switchboard_core::ports::{Answer, Ledger, SettingsStore, Transport};
 use switchboard_core::time::Timestamp;
@@ -151,8 +152,11 @@ impl<T: Transport> Lane<T> {
             switchboard_core::attempt::missing(&work.configuration, &self.destination, &settings);
         if let Some(reason) = missing {
             self.forget();
+            fail::reach(FailPoint::BeforeBury);
             let buried = store.bury(&self.destination, reason, now, keep, STEP);
-            return Ok(if buried.await?.left > 0 {
+            let left = buried.await?.left;
+            fail::reach(FailPoint::AfterBury);
+            return Ok(if left > 0 {
                 Duration::ZERO
             } else {
                 LONGEST_SLEEP
@@ -160,7 +164,9 @@ impl<T: Transport> Lane<T> {
         }
         if settings.held.contains(&self.destination) {
             self.forget();
+            fail::reach(FailPoint::BeforeShelve);
             let shelved = store.shelve(&self.destination, now, keep, STEP).await?;
+            fail::reach(FailPoint::AfterShelve);
             if shelved.left > 0 {
                 return Ok(Duration::ZERO);
             }

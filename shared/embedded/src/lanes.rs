@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use switchboard_core::attempt::{Performed, Performer};
 use switchboard_core::configuration::Configuration;
 use switchboard_core::delivery::Next;
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{SettingsStore, Transport, Views};
 use switchboard_core::time::Clock;
@@ -103,6 +104,7 @@ impl<T: Transport> Lanes<T> {
             }
         }
         while lanes.join_next().await.is_some() {}
+        fail::reach(FailPoint::BeforeLastWrite);
         // A last write takes with it what could only be counted in memory.
         if let Err(error) = self.work.store.ready().await {
             tracing::error!(error = %error.line(), "the store cannot be written at the end");
@@ -111,9 +113,9 @@ impl<T: Transport> Lanes<T> {
 }
 
 impl<T: Transport> Work<T> {
-    /// Makes one attempt and keeps what it came to; when the store has to be looked into for that delivery next. A
-    /// record that fails is made again until it holds: the attempt was made, and making it again instead would be a
-    /// seventh.
+    /// Makes one attempt and keeps what it came to. A record that fails is made again until it holds: the attempt was
+    /// made, and making it again instead would be a seventh. When the lane has to look for the delivery again: until
+    /// the attempt has ended it passes it over, and may have done so at its due time.
     pub(crate) async fn attempt(&self, ready: Ready, mut stop: watch::Receiver<bool>) -> Look {
         let Ready { seq, attempt } = ready;
         let attempt = Arc::new(attempt);
@@ -136,6 +138,7 @@ impl<T: Transport> Work<T> {
             return Look::Now;
         };
         let keep = self.configuration.keep();
+        fail::reach(FailPoint::BeforeRecord);
         while let Err(error) = self.store.settle(seq, &attempt, &record, next, keep).await {
             tracing::error!(delivery.id = %attempt.key.id, error = %error.line(), "attempt not recorded; trying again");
             drop(timeout(AFTER_FAILURE, stop.changed()).await);
@@ -143,9 +146,12 @@ impl<T: Transport> Work<T> {
                 return Look::Now;
             }
         }
+        fail::reach(FailPoint::AfterRecord);
         match next {
+            Next::Delivered => Look::Never,
             Next::Waiting(due) => Look::At(due),
-            Next::Delivered | Next::Dead(_) => Look::Never,
+            // It may have been redriven meanwhile.
+            Next::Dead(_) => Look::Now,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Opening the data folder: its permissions, the lock that keeps a second process out, and the connections.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,7 +23,7 @@ pub enum OpenError {
         /// Which.
         folder: PathBuf,
         /// The system's own words.
-        cause: std::io::Error,
+        cause: io::Error,
     },
     /// Another process has it.
     #[error("the data folder {} is in use by another switchboard; stop that one or give --data another folder", .0.display())]
@@ -42,7 +43,7 @@ pub enum OpenError {
     Foreign,
     /// No thread for the writer.
     #[error("no thread can be started: {0}")]
-    Thread(std::io::Error),
+    Thread(io::Error),
     /// SQLite failed.
     #[error("the store cannot be opened: {0}")]
     Sqlite(#[from] rusqlite::Error),
@@ -68,11 +69,7 @@ impl Folder {
             folder: path.to_owned(),
             cause,
         };
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path)
-            .map_err(fault)?;
+        make(path).map_err(fault)?;
         let private = |name: &str| {
             OpenOptions::new()
                 .read(true)
@@ -90,6 +87,7 @@ impl Folder {
         }
         // SQLite gives its journal files the permissions of the database, which is made here, private.
         private(FILE).map_err(fault)?;
+        sync_name(&path.join(FILE)).map_err(fault)?;
         Ok(Self {
             path: path.to_owned(),
             _lock: lock,
@@ -99,6 +97,24 @@ impl Folder {
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(FILE)
     }
+}
+
+/// Makes a folder, for its owner only, and puts its name on disk with those of the folders above it that are new: what
+/// is synced in a folder whose name is lost with the power is lost with it.
+fn make(path: &Path) -> io::Result<()> {
+    let is_new = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let new: Vec<&Path> = path.ancestors().take_while(is_new).collect();
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    new.into_iter().try_for_each(sync_name)
+}
+
+/// Puts the names in the folder of `file` on disk.
+pub(crate) fn sync_name(file: &Path) -> io::Result<()> {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    File::open(folder)?.sync_all()
 }
 
 /// The one connection that writes, as yet without a change to the file: it may be another program's.
@@ -116,6 +132,20 @@ pub(crate) fn write_ahead(connection: &Connection) -> Result<(), rusqlite::Error
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
     connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)
+}
+
+/// Empties the log into the database, on disk. A process that died after a sync had failed may have left commits in the
+/// log that the system still shows and the disk does not hold, and what is written behind them would be lost with them.
+/// While somebody else reads the file, such as a backup, it stays as it is.
+pub(crate) fn empty_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    // Where the tables were just made, the log can be emptied only by who has read them.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let busy: bool =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy {
+        tracing::warn!("the store's log is not emptied: another program reads the store");
+    }
+    Ok(())
 }
 
 /// A connection that only reads.
@@ -137,4 +167,40 @@ fn usual(connection: &Connection) -> Result<(), rusqlite::Error> {
     // to it changes and could have made for another plan, which costs more than most of these statements do.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::endpoint::Change;
+    use switchboard_core::names::DestinationName;
+    use switchboard_core::ports::SettingsStore;
+
+    use super::*;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn what_a_crash_left_in_the_log_is_in_the_database_before_anything_is_added() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (first, crashed) = (folder.path().join("first"), folder.path().join("crashed"));
+        let store = Store::open(&first).expect("a store");
+        let chat = DestinationName::parse("chat").expect("a name");
+        store.change(Change::Hold(chat)).await.expect("held");
+        std::fs::create_dir(&crashed).expect("a folder");
+        let log = format!("{FILE}-wal");
+        for name in [FILE, &log] {
+            std::fs::copy(first.join(name), crashed.join(name)).expect("as a crash leaves it");
+        }
+        assert!(std::fs::metadata(crashed.join(&log)).expect("a log").len() > 0);
+        let _open = Store::open(&crashed).expect("a store");
+        assert_eq!(
+            std::fs::metadata(crashed.join(&log)).expect("a log").len(),
+            0
+        );
+        let alone = folder.path().join("alone");
+        std::fs::copy(crashed.join(FILE), &alone).expect("without its log");
+        let held: u32 = Connection::open(alone)
+            .and_then(|alone| alone.query_row("SELECT count(*) FROM held", [], |row| row.get(0)))
+            .expect("read");
+        assert_eq!(held, 1);
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::DestinationName;
 use switchboard_core::operate::PER_SECOND;
 use switchboard_core::ports::{Ledger, Spread};
@@ -24,7 +25,9 @@ pub(crate) async fn recover(store: &Store, clock: &dyn Clock, stop: &mut watch::
             start: start.max(clock.now()),
             per_second: PER_SECOND,
         };
+        fail::reach(FailPoint::BeforeRecover);
         let recovered = store.recover(spread, STEP).await;
+        fail::reach(FailPoint::AfterRecover);
         let open = store
             .read("finding open deliveries", open_destinations)
             .await;

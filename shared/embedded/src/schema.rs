@@ -1,6 +1,7 @@
 //! The tables, and how a file of an older version becomes one of this.
 
 use rusqlite::{Connection, TransactionBehavior};
+use switchboard_core::fail::{self, FailPoint};
 
 use crate::open::OpenError;
 
@@ -32,11 +33,13 @@ fn migrate_by(connection: &mut Connection, migrations: &[&str]) -> Result<(), Op
     if found > known {
         return Err(OpenError::Newer { found, known });
     }
+    fail::reach(FailPoint::BeforeMigration);
     for migration in migrations.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute_batch(migration)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", known)?;
+    fail::reach(FailPoint::InMigration);
     transaction.commit()?;
     Ok(())
 }

@@ -9,6 +9,7 @@ use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeathReason, Next};
 use switchboard_core::endpoint::{Change, Settings};
 use switchboard_core::event::Event;
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{
@@ -46,10 +47,14 @@ impl Store {
     /// Opens the store in `folder`, made if need be, and brings it to this version. One process at a time.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
         let folder = Folder::claim(folder)?;
+        fail::reach(FailPoint::FolderClaimed);
         let database = folder.database();
         let mut connection = open::writing(&database)?;
         schema::migrate(&mut connection)?;
+        fail::reach(FailPoint::AfterMigration);
         open::write_ahead(&connection)?;
+        open::empty_log(&connection)?;
+        fail::reach(FailPoint::StoreOpen);
         let settings = settings::load(&connection)
             .map_err(|failure| OpenError::Unreadable(failure.to_string()))?;
         let wakes = Arc::new(Wakes::default());
@@ -103,6 +108,7 @@ impl Store {
         if earlier.is_empty() {
             return;
         }
+        fail::reach(FailPoint::BeforeEarlierCounts);
         let again = earlier.clone();
         let count = move |step: &mut Step<'_>| {
             earlier.count(step);
@@ -288,6 +294,7 @@ impl SettingsStore for Store {
                 Ok(after)
             })
             .await?;
+        fail::reach(FailPoint::AfterSetting);
         let after = Arc::new(after);
         *self
             .settings

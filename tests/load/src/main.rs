@@ -7,6 +7,8 @@
     reason = "these processes talk to the test or the measurement that started them"
 )]
 
+mod booked_sender;
+mod booked_sink;
 mod clock;
 mod event;
 mod floor_client;

@@ -6,7 +6,7 @@ use std::io;
 use clap::Subcommand;
 use tokio::runtime::Builder;
 
-use crate::{floor_client, floor_server, seed, send, sink};
+use crate::{booked_sender, booked_sink, floor_client, floor_server, seed, send, sink};
 
 /// What this process is.
 #[derive(Subcommand)]
@@ -21,6 +21,10 @@ pub(crate) enum Role {
     FloorClient(floor_client::FloorClient),
     /// Fills a data folder with events that are delivered.
     Seed(seed::Seed),
+    /// Senders that write down every answer 200, and send again what has none.
+    BookedSender(booked_sender::BookedSender),
+    /// Destinations that fail 30 of 100 requests and write down what they applied.
+    BookedSink(booked_sink::BookedSink),
 }
 
 /// Plays a role to its end.
@@ -29,6 +33,8 @@ pub(crate) fn play(role: Role) -> io::Result<()> {
         // One thread for what only plays its part: the cores are for what is measured.
         Role::Send(send) => on_one_thread(send.play()),
         Role::Sink(sink) => on_one_thread(sink.play()),
+        Role::BookedSender(sender) => on_one_thread(sender.play()),
+        Role::BookedSink(sink) => on_one_thread(sink.play()),
         // The floors get what the binary gets.
         Role::FloorServer(server) => on_every_core(server.play()),
         Role::FloorClient(client) => on_every_core(client.play()),

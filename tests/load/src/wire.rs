@@ -9,6 +9,8 @@ use tokio::net::TcpStream;
 pub(crate) struct Wire {
     stream: TcpStream,
     read: Vec<u8>,
+    /// Where the body begins in what was read.
+    head: usize,
 }
 
 impl Wire {
@@ -18,6 +20,7 @@ impl Wire {
         Ok(Self {
             stream,
             read: Vec::with_capacity(1024),
+            head: 0,
         })
     }
 
@@ -44,7 +47,13 @@ impl Wire {
         while self.read.len() < head + length {
             self.more().await?;
         }
+        self.head = head;
         Ok(status)
+    }
+
+    /// The body of the last answer.
+    pub(crate) fn body(&self) -> &[u8] {
+        self.read.get(self.head..).unwrap_or_default()
     }
 
     async fn more(&mut self) -> io::Result<()> {

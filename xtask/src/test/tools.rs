@@ -11,7 +11,7 @@ struct Tool {
     brought_by: &'static str,
 }
 
-const TOOLS: [Tool; 4] = [
+const TOOLS: [Tool; 5] = [
     // The page is looked at in a real browser.
     Tool {
         name: "chromium",
@@ -29,6 +29,11 @@ const TOOLS: [Tool; 4] = [
     Tool {
         name: "npm",
         brought_by: "sudo apt-get install -y npm",
+    },
+    // System calls are watched, and made to fail.
+    Tool {
+        name: "strace",
+        brought_by: "sudo apt-get install -y strace",
     },
 ];
 

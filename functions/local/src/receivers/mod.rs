@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::time::Clock;
 use tokio::net::TcpListener;
 
@@ -55,6 +56,7 @@ pub(crate) fn open(folder: &Path) -> Result<Books, Failed> {
     };
     made.and_then(|()| private())
         .map_err(|error| Failed::new(format_args!("{} cannot be made: {error}", path.display())))?;
+    fail::reach(FailPoint::ReceiversClaimed);
     let store = Store::open(&path).map_err(|fault| Failed::new(store::line(&fault)))?;
     Ok(Books(store))
 }

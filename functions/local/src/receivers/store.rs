@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value};
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::time::Timestamp;
 use switchboard_receiver::{Answer, Applied, ApplyError, ApplyOnce, IdempotencyKey, StoreError};
 
@@ -141,14 +142,20 @@ impl Store {
             transaction
                 .prepare_cached("UPDATE tally SET applied = applied + 1 WHERE receiver = ?1")?
                 .execute([receiver.name])?;
+            fail::reach(FailPoint::ReceiverBeforeCommit);
             Ok(Answer::new(200, r#"{"status":"applied"}"#).unwrap_or_else(|_| Answer::ok()))
         })?;
-        if let Applied::Again(_) = applied {
-            // The answer does not hang on the count.
-            self.count(
-                receiver,
-                "UPDATE tally SET answered_again = answered_again + 1 WHERE receiver = ?1",
-            );
+        match applied {
+            Applied::First(_) => fail::reach(FailPoint::ReceiverAfterCommit),
+            Applied::Again(_) => {
+                fail::reach(FailPoint::ReceiverBeforeCount);
+                // The answer does not hang on the count.
+                self.count(
+                    receiver,
+                    "UPDATE tally SET answered_again = answered_again + 1 WHERE receiver = ?1",
+                );
+            }
+            Applied::InProgress { .. } => {}
         }
         Ok(applied)
     }
