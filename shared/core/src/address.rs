@@ -167,6 +167,10 @@ impl Address {
             return Err(AddressFault::Scheme);
         }
         let url = Url::parse(text).map_err(AddressFault::Unreadable)?;
+        // Its normal form is what is stored and read again.
+        if url.as_str().len() > LONGEST_ADDRESS {
+            return Err(AddressFault::TooLong);
+        }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(AddressFault::User);
         }
@@ -324,6 +328,7 @@ mod tests {
     #[test]
     fn an_address_that_cannot_be_called_is_refused_with_its_reason() {
         let long = format!("http://h/{}", "x".repeat(5000));
+        let long_in_normal_form = format!("http://h/{}", "ü".repeat(500));
         let user = "http://10.0.0.1@example.com/";
         for (text, fault) in [
             ("http://h:0/", AddressFault::Port),
@@ -337,6 +342,7 @@ mod tests {
             ("https://a:b@10.0.0.1/", AddressFault::User),
             (user, AddressFault::User),
             (&long, AddressFault::TooLong),
+            (&long_in_normal_form, AddressFault::TooLong),
         ] {
             assert_eq!(public(text), Err(fault), "{text}");
         }
