@@ -17,6 +17,8 @@ pub(crate) enum Place {
 pub(crate) struct Environment {
     /// The root of the workspace.
     pub(crate) root: PathBuf,
+    /// Where cargo builds, if not in the workspace's own `target`.
+    pub(crate) target: Option<PathBuf>,
     /// The cargo that started the tool.
     pub(crate) cargo: OsString,
     /// `PATH`.
@@ -41,6 +43,7 @@ impl Environment {
     pub(crate) fn of(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
         let mut environment = Self {
             root: PathBuf::from("."),
+            target: None,
             cargo: "cargo".into(),
             path: OsString::new(),
             place: Place::Desk,
@@ -49,6 +52,7 @@ impl Environment {
         for (name, value) in variables {
             match name.to_str() {
                 Some("CARGO_MANIFEST_DIR") => environment.root = PathBuf::from(value).join(".."),
+                Some("CARGO_TARGET_DIR") => environment.target = Some(PathBuf::from(value)),
                 Some("CARGO") => environment.cargo = value,
                 Some("PATH") => environment.path = value,
                 Some("CI") if !value.is_empty() => environment.place = Place::Ci,
@@ -60,6 +64,14 @@ impl Environment {
             }
         }
         environment
+    }
+
+    /// The folder that cargo builds in.
+    pub(crate) fn build_folder(&self) -> PathBuf {
+        match &self.target {
+            Some(folder) => self.root.join(folder),
+            None => self.root.join("target"),
+        }
     }
 }
 
@@ -91,5 +103,13 @@ mod tests {
         ]);
         assert_eq!(environment.own, ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"]);
         assert_eq!(environment.root, PathBuf::from("/project/xtask/.."));
+        assert_eq!(environment.build_folder(), PathBuf::from("/elsewhere"));
+    }
+
+    #[test]
+    fn cargo_builds_within_the_workspace_unless_it_is_told_where() {
+        let environment = of(&[("CARGO_MANIFEST_DIR", "/project/xtask")]);
+        let folder = environment.build_folder();
+        assert_eq!(folder, PathBuf::from("/project/xtask/../target"));
     }
 }
