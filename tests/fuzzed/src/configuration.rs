@@ -8,6 +8,9 @@ use crate::{address, request};
 /// What every reference leads to.
 const SECRET: &str = "whsec_bm8tdGV4dC1zaG93cy10aGlzLXNlY3JldA==";
 
+/// A part of it that stands in no text by chance.
+const PART: &str = "bm8tdGV4dC1zaG93cy10aGlzLX";
+
 struct Known;
 
 impl SecretReader for Known {
@@ -25,6 +28,10 @@ impl SecretReader for Known {
 /// Any text is a configuration that is right in all its parts, or some faults that quote no secret.
 pub fn read_whole(input: &[u8]) {
     let text = request::text(input);
+    if text.contains(PART) {
+        // It would be told of its own.
+        return;
+    }
     for origin in [Origin::File, Origin::BuiltIn] {
         match configuration::read(&text, origin, &Known) {
             Err(faults) => {
@@ -72,5 +79,5 @@ fn right(configuration: &configuration::Configuration) {
 }
 
 fn hides(text: &str) {
-    assert!(!text.contains(&SECRET[6..30]), "a secret is told: {text}");
+    assert!(!text.contains(PART), "a secret is told: {text}");
 }

@@ -52,7 +52,18 @@ pub fn kept(input: &[u8]) {
         kept,
         "what is kept"
     );
+    let connection: Vec<String> = told
+        .headers
+        .get_all("connection")
+        .iter()
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+        .map(|name| request::text(name.trim_ascii()).to_ascii_lowercase())
+        .collect();
     for (name, value) in kept.iter() {
+        assert!(
+            !connection.iter().any(|named| named == name.as_str()),
+            "{name} is named in Connection"
+        );
         assert!(!NEVER.contains(&name.as_str()), "{name} is kept");
         let came = told.headers.get_all(name);
         assert!(came.iter().any(|other| other == value), "{name} changed");
