@@ -295,7 +295,9 @@ async fn operate(switchboard: &Switchboard, hidden: &mut Vec<String>) -> String 
         }
         arguments
     };
-    let signature = lines.iter().filter(|line| line.starts_with("x-shopify-hmac"));
+    let signature = lines
+        .iter()
+        .filter(|line| line.starts_with("x-shopify-hmac"));
     let no_colon: Vec<String> = signature.map(|line| line.replace(": ", " ")).collect();
     let mut printed = String::new();
     for (arguments, code) in [
