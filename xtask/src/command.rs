@@ -1,6 +1,8 @@
-//! Running cargo: every command is shown before it starts, sees no input, and starts at the root of the workspace.
+//! Running cargo and its tools: every command is shown before it starts, sees no input, and starts at the root of the
+//! workspace.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use crate::environment::Environment;
@@ -18,7 +20,29 @@ pub(crate) struct Cargo {
 impl Cargo {
     /// `cargo` with these arguments.
     pub(crate) fn with(environment: &Environment, arguments: &[&str]) -> Self {
-        let mut command = Command::new(&environment.cargo);
+        let line = format!("cargo {}", arguments.join(" "));
+        Self::called(
+            environment,
+            Command::new(&environment.cargo),
+            arguments,
+            line,
+        )
+    }
+
+    /// A tool of cargo's on nightly Rust with these arguments.
+    pub(crate) fn nightly(environment: &Environment, tool: &Path, arguments: &[&str]) -> Self {
+        let tool_name = tool.to_string_lossy();
+        let arguments = [&["run", "nightly", &*tool_name], arguments].concat();
+        let line = format!("rustup {}", arguments.join(" "));
+        Self::called(environment, Command::new("rustup"), &arguments, line)
+    }
+
+    fn called(
+        environment: &Environment,
+        mut command: Command,
+        arguments: &[&str],
+        line: String,
+    ) -> Self {
         command
             .args(arguments)
             .current_dir(&environment.root)
@@ -26,10 +50,7 @@ impl Cargo {
         for name in &environment.own {
             command.env_remove(name);
         }
-        Self {
-            command,
-            line: format!("cargo {}", arguments.join(" ")),
-        }
+        Self { command, line }
     }
 
     /// The same with one more variable in its environment.
@@ -75,6 +96,24 @@ impl Cargo {
             print!("{line}");
             each(line.trim_end());
             bytes.clear();
+        }
+        let status = child.wait().map_err(|cause| self.lost(&cause))?;
+        self.judge(status)
+    }
+
+    /// Runs it; of its complaints the developer sees those lines that `shown` picks.
+    pub(crate) fn run_showing(mut self, shown: impl Fn(&str) -> bool) -> Result<(), Failure> {
+        println!("$ {}", self.line);
+        self.command.stderr(Stdio::piped());
+        let mut child = self.command.spawn().map_err(|cause| self.lost(&cause))?;
+        if let Some(complaints) = child.stderr.take() {
+            for line in BufReader::new(complaints).split(b'\n') {
+                let line = line.map_err(|cause| self.lost(&cause))?;
+                let line = String::from_utf8_lossy(&line);
+                if shown(&line) {
+                    println!("{line}");
+                }
+            }
         }
         let status = child.wait().map_err(|cause| self.lost(&cause))?;
         self.judge(status)

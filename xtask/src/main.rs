@@ -9,6 +9,7 @@
 mod clock;
 mod command;
 mod environment;
+mod fuzz;
 mod subcommand;
 mod test;
 
@@ -27,11 +28,12 @@ fn main() -> ExitCode {
             println!("{}", usage());
             ExitCode::SUCCESS
         }
-        [name] => match named(name) {
-            Some(subcommand) => (subcommand.run)(&environment),
+        [name, arguments @ ..] => match named(name) {
+            Some(subcommand) => {
+                (subcommand.run)(&environment, arguments).unwrap_or_else(|why| refuse(&why))
+            }
             None => refuse(&format!("there is no subcommand {name}")),
         },
         [] => refuse("a subcommand is missing"),
-        [name, ..] => refuse(&format!("{name} takes no arguments")),
     }
 }

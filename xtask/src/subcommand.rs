@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::environment::Environment;
+use crate::fuzz;
 use crate::test;
 
 /// The exit code of a command line that makes no sense.
@@ -12,14 +13,22 @@ const USAGE: u8 = 64;
 pub(crate) struct Subcommand {
     name: &'static str,
     what: &'static str,
-    pub(crate) run: fn(&Environment) -> ExitCode,
+    /// Runs it with what stands behind its name; `Err` says why that makes no sense.
+    pub(crate) run: fn(&Environment, &[&str]) -> Result<ExitCode, String>,
 }
 
-const ALL: [Subcommand; 1] = [Subcommand {
-    name: "test",
-    what: "runs every check and every test there is, and ends with a summary",
-    run: test::run,
-}];
+const ALL: [Subcommand; 2] = [
+    Subcommand {
+        name: "test",
+        what: "runs every check and every test there is, and ends with a summary",
+        run: test::run,
+    },
+    Subcommand {
+        name: "fuzz",
+        what: "looks for inputs that break what strangers can reach: --minutes N, 10 without it",
+        run: fuzz::run,
+    },
+];
 
 /// The subcommand of that name.
 pub(crate) fn named(name: &str) -> Option<&'static Subcommand> {

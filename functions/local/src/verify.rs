@@ -61,10 +61,11 @@ pub(crate) fn verify(
 
 fn headers(lines: &[String]) -> Result<HeaderMap, Failed> {
     let mut headers = HeaderMap::new();
-    for line in lines {
+    for (number, line) in (1..).zip(lines) {
+        // Which one, and not what it is: a signature may stand in it.
         let fault = || {
             Failed::configuration(format_args!(
-                "--header {line:?} is not of the form 'Name: value'"
+                "number {number} of the --header is not of the form 'Name: value'"
             ))
         };
         let (name, value) = line.split_once(':').ok_or_else(fault)?;

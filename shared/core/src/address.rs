@@ -57,21 +57,21 @@ pub fn judge(
     }
 }
 
-/// An IPv4 address that is written as IPv6 (mapped, translated or 6to4) is judged as what it reaches.
+/// An IPv4 address that is written as IPv6 (mapped, compatible, translated, 6to4) is judged as what it reaches. Only
+/// exactly these forms: what merely ends like one of them is judged as the IPv6 address it is.
 fn plain(ip: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = ip else { return ip };
-    let [s0, s1, s2, _, _, _, s6, s7] = v6.segments();
     let v4 = |high: u16, low: u16| {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
         IpAddr::V4(Ipv4Addr::new(a, b, c, d))
     };
-    if let Some(mapped) = v6.to_ipv4_mapped() {
-        return IpAddr::V4(mapped);
-    }
-    match (s0, s1) {
-        (0x64, 0xff9b) => v4(s6, s7),
-        (0x2002, _) => v4(s1, s2),
-        (0, 0) if s6 != 0 => v4(s6, s7),
+    match v6.segments() {
+        // ::ffff:a.b.c.d, ::ffff:0:a.b.c.d (RFC 2765), 64:ff9b::a.b.c.d (RFC 6052) and 6to4.
+        [0, 0, 0, 0, 0, 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => v4(high, low),
+        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => v4(high, low),
         _ => ip,
     }
 }
@@ -87,8 +87,9 @@ fn judge_ip(ip: IpAddr) -> Result<(), Forbidden> {
 fn judge_v4(ip: Ipv4Addr) -> Result<(), Forbidden> {
     match ip.octets() {
         [127, ..] => Err(Forbidden::Loopback),
-        // 100.100.100.200 is a cloud's metadata service inside the shared block of carriers.
-        [169, 254, ..] | [100, 100, 100, 200] => Err(Forbidden::LinkLocal),
+        // Two clouds keep their metadata outside the link-local block: one in the shared block of carriers, one among
+        // the addresses of the internet, where only its own machines can reach it.
+        [169, 254, ..] | [100, 100, 100, 200] | [168, 63, 129, 16] => Err(Forbidden::LinkLocal),
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] | [100, 64..=127, ..] => {
             Err(Forbidden::Private)
         }
@@ -108,8 +109,10 @@ fn judge_v6(ip: Ipv6Addr) -> Result<(), Forbidden> {
         return Err(Forbidden::Loopback);
     }
     match ip.segments() {
-        // fd00:ec2::254 and its neighbours are a cloud's metadata and time services.
-        [0xfe80..=0xfebf, ..] | [0xfd00, 0x0ec2, ..] => Err(Forbidden::LinkLocal),
+        // fd00:ec2::254 and fd20:ce::254 with their neighbours are clouds' metadata and time services.
+        [0xfe80..=0xfebf, ..] | [0xfd00, 0x0ec2, ..] | [0xfd20, 0x00ce, ..] => {
+            Err(Forbidden::LinkLocal)
+        }
         [0xfc00..=0xfdff, ..] => Err(Forbidden::Private),
         [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Err(Forbidden::Reserved),
         [0x2000..=0x3fff, ..] => Ok(()),
@@ -164,6 +167,10 @@ impl Address {
             return Err(AddressFault::Scheme);
         }
         let url = Url::parse(text).map_err(AddressFault::Unreadable)?;
+        // Its normal form is what is stored and read again.
+        if url.as_str().len() > LONGEST_ADDRESS {
+            return Err(AddressFault::TooLong);
+        }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(AddressFault::User);
         }
@@ -245,6 +252,7 @@ mod tests {
             "http://[::ffff:127.0.0.1]/",
             "http://[64:ff9b::7f00:1]/",
             "http://[2002:7f00:1::]/",
+            "http://[::ffff:0:127.0.0.1]/",
             "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next",
         ] {
             assert_eq!(
@@ -281,6 +289,12 @@ mod tests {
             ),
             ("http://[fe80::1]/", Forbidden::LinkLocal),
             ("http://[fd00:ec2::254]/", Forbidden::LinkLocal),
+            ("http://[fd20:ce::254]/", Forbidden::LinkLocal),
+            ("http://168.63.129.16/", Forbidden::LinkLocal),
+            // Forms that a local translator may take for 10.0.0.1, and one that ends like an address of the internet.
+            ("http://[64:ff9b:1::a00:1]/", Forbidden::Reserved),
+            ("http://[64:ff9b:1:a00:0:100:808:808]/", Forbidden::Reserved),
+            ("http://[0:0:1:2:3:4:808:808]/", Forbidden::Reserved),
             ("http://[::ffff:169.254.169.254]/", Forbidden::LinkLocal),
             ("http://0/", Forbidden::Reserved),
             ("http://255.255.255.255/", Forbidden::Reserved),
@@ -314,6 +328,7 @@ mod tests {
     #[test]
     fn an_address_that_cannot_be_called_is_refused_with_its_reason() {
         let long = format!("http://h/{}", "x".repeat(5000));
+        let long_in_normal_form = format!("http://h/{}", "ü".repeat(500));
         let user = "http://10.0.0.1@example.com/";
         for (text, fault) in [
             ("http://h:0/", AddressFault::Port),
@@ -327,6 +342,7 @@ mod tests {
             ("https://a:b@10.0.0.1/", AddressFault::User),
             (user, AddressFault::User),
             (&long, AddressFault::TooLong),
+            (&long_in_normal_form, AddressFault::TooLong),
         ] {
             assert_eq!(public(text), Err(fault), "{text}");
         }

@@ -188,9 +188,15 @@ fn begun_at_the_end(piece: &str, text: &str) -> Option<usize> {
         .max()
 }
 
+/// Whether a character shows itself and leaves those around it as they are. What does not is the same on the page.
 fn is_plain(c: char) -> bool {
-    let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-    !c.is_control() && !c.is_whitespace() && !reorders
+    let hides_or_turns = matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+    );
+    !c.is_control() && !c.is_whitespace() && !hides_or_turns
 }
 
 /// One HTTP try, as it is kept.
@@ -347,6 +353,8 @@ mod tests {
             Piece::clean("x\u{202e}y\u{2028}z\u{feff}".as_bytes()).as_str(),
             "x y z"
         );
+        let hidden = "x\u{61c}y\u{ad}\u{e0041}z";
+        assert_eq!(Piece::clean(hidden.as_bytes()).as_str(), "x y z");
         assert_eq!(Piece::clean(&[0xff, b'a']).as_str(), "\u{fffd}a");
         assert_eq!(
             Piece::clean("é".repeat(9000).as_bytes())

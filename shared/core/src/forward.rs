@@ -93,14 +93,13 @@ impl KeptHeaders {
     }
 }
 
+/// Every name in `Connection`. It is read as bytes: beside one that is not text the others count all the same.
 fn named_in_connection(headers: &HeaderMap) -> Vec<String> {
-    let values = headers
+    headers
         .get_all(CONNECTION)
         .iter()
-        .filter_map(|value| value.to_str().ok());
-    values
-        .flat_map(|value| value.split(','))
-        .map(|name| name.trim().to_ascii_lowercase())
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+        .map(|name| String::from_utf8_lossy(name.trim_ascii()).to_ascii_lowercase())
         .collect()
 }
 
@@ -194,6 +193,16 @@ mod tests {
             .map(|(n, _)| n.as_str().to_owned())
             .collect();
         assert_eq!(kept, ["content-type", "x-shopify-topic"]);
+    }
+
+    #[test]
+    fn a_name_in_connection_counts_beside_one_that_is_not_text() {
+        let mut came = map(&[("x-foo", "1"), ("x-bar", "2")]);
+        let value = HeaderValue::from_bytes(b"\xff, X-Foo").expect("value");
+        came.insert(CONNECTION, value);
+        let kept = KeptHeaders::of(&came);
+        let names: Vec<_> = kept.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["x-bar"]);
     }
 
     #[test]

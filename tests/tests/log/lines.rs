@@ -72,10 +72,10 @@ async fn kept(switchboard: &Switchboard) -> BTreeSet<(String, Option<u64>)> {
 #[tokio::test]
 async fn every_line_is_json_and_each_accepted_request_and_attempt_has_one_wide_line() {
     let told = tell(&["--log", "json"]).await;
-    // Two attempts at each of five that fail, one at the good one, and a copy, of four events.
+    // Two attempts at each of five that fail, one at each of two good ones, and a copy, of four events.
     let kept = wait::until("every delivery was attempted", async || {
         let kept = kept(&told.switchboard).await;
-        (kept.len() == 4 * (5 * 2 + 1 + 1)).then_some(kept)
+        (kept.len() == 4 * (5 * 2 + 2 + 1)).then_some(kept)
     })
     .await;
     let lines = lines(&told);
@@ -96,7 +96,7 @@ async fn every_line_is_json_and_each_accepted_request_and_attempt_has_one_wide_l
         );
         assert_eq!(
             (&line["level"], &line["deliveries"]),
-            (&"INFO".into(), &7.into()),
+            (&"INFO".into(), &8.into()),
             "{line:?}"
         );
     }
@@ -125,7 +125,7 @@ async fn every_line_is_json_and_each_accepted_request_and_attempt_has_one_wide_l
             ],
             &["attempt.number", "attempt.duration_ms"],
         );
-        let answered = ["good", "rejecting", "your-endpoint"]
+        let answered = ["good", "over-tls", "rejecting", "your-endpoint"]
             .contains(&line["delivery.destination"].as_str().expect("text"));
         assert_eq!(
             line.get("attempt.status").is_some_and(Value::is_u64),
@@ -141,7 +141,15 @@ async fn every_line_is_json_and_each_accepted_request_and_attempt_has_one_wide_l
     assert!(kept.is_subset(&named), "{kept:?} is not all in {named:?}");
 
     let refused = of(&lines, "refused");
-    assert_eq!(refused.len(), 4);
+    assert_eq!(refused.len(), told.refused);
+    let near = refused
+        .iter()
+        .filter(|line| line.get("near_miss").is_some_and(Value::is_string));
+    assert_eq!(
+        near.count(),
+        told.refused / 2,
+        "every second was nearly right"
+    );
     for line in refused {
         has(line, &["event.source", "reason"], &["event.body_bytes"]);
     }

@@ -10,4 +10,5 @@
 mod closed;
 mod hidden;
 mod lines;
+mod over_tls;
 mod story;

@@ -1,14 +1,19 @@
-//! The story that is logged: events accepted, repeated, refused and declined; attempts delivered, rejected, refused,
-//! unanswered and broken off by TLS; copies to your endpoint; sign-ins good and bad.
+//! The story that is logged: events accepted, repeated, refused, nearly right and declined; attempts delivered, also
+//! over HTTP/2, rejected, refused, unanswered and broken off by TLS; copies to your endpoint; sign-ins good and bad; what
+//! operators do, and the commands that read what they are not to tell.
 
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 
 use http::{Method, StatusCode};
 use serde_json::json;
+use switchboard_core::scheme::{Encoding, Scheme};
 use switchboard_tests::setting::{SOURCES, sender, start};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::{Start, Switchboard, TOKEN};
 use switchboard_tests::wire;
+
+use crate::over_tls;
 
 /// What stands in every body.
 const BODY: &str = "a-marker-of-the-body";
@@ -30,12 +35,16 @@ pub(crate) struct Told {
     pub(crate) switchboard: Switchboard,
     /// The requests that were answered 200.
     pub(crate) accepted: usize,
+    /// The requests that were answered 401.
+    pub(crate) refused: usize,
+    /// Everything that commands printed which show nothing on purpose.
+    pub(crate) printed: String,
     /// Everything that must not stand in the log.
     pub(crate) hidden: Vec<String>,
 }
 
 /// Destinations that fail in every way, and one that does not; all but the last address have secrets in them.
-fn configuration(sink: &Sink, refusing: &str, silent: &str) -> String {
+fn configuration(sink: &Sink, refusing: &str, silent: &str, over_tls: SocketAddr) -> String {
     let [path, query, user] = ADDRESS;
     let tls = sink.url("").replace("http:", "https:");
     let behind = format!("/{path}?token={query}");
@@ -46,6 +55,10 @@ fn configuration(sink: &Sink, refusing: &str, silent: &str) -> String {
         ("no-tls", format!("{tls}{behind}")),
         ("not-there", format!("http://switchboard.invalid{behind}")),
         ("good", sink.url("/good")),
+        (
+            "over-tls",
+            format!("https://localhost:{}{behind}", over_tls.port()),
+        ),
     ];
     // A user part is refused in an address, so it comes to an endpoint only.
     assert!(!behind.contains(user));
@@ -64,6 +77,9 @@ fn configuration(sink: &Sink, refusing: &str, silent: &str) -> String {
             "[[destination]]\nname = \"{name}\"\nurl = \"{url}\"\npauses = [\"10ms\"]\ntime_limit = \"{limit}\"\n\
              sign = \"env:SIGN\"\nheaders = {{ authorization = \"env:HEADER\" }}\n"
         );
+        if name == "over-tls" {
+            text.push_str("ca_file = \"ca.pem\"\n");
+        }
         deliver.push(format!("{{ to = \"{name}\" }}"));
     }
     let _ = write!(
@@ -91,12 +107,15 @@ pub(crate) async fn tell(flags: &[&str]) -> Told {
     drop(closed);
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let silent_at = silent.local_addr().expect("an address").to_string();
-    let start = start(&configuration(&sink, &refusing, &silent_at))
+    let (over_tls, certificate) = over_tls::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ca.pem"), certificate).expect("a file");
+    let start = start(&configuration(&sink, &refusing, &silent_at, over_tls))
         .set("RUST_LOG", "trace")
         .set("HEADER", HEADER)
         .set("SIGN", SIGN);
     let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
-    let switchboard = Switchboard::start(Start { flags, ..start }).await;
+    let switchboard = Switchboard::start_in(folder, Start { flags, ..start }).await;
 
     let mut hidden: Vec<String> = [BODY, HEADER, SIGN, TOKEN]
         .into_iter()
@@ -107,10 +126,12 @@ pub(crate) async fn tell(flags: &[&str]) -> Told {
         .collect();
     endpoint(&switchboard, &sink, &mut hidden).await;
     let accepted = post(&switchboard, &mut hidden).await;
+    let refused = SOURCES.len() + nearly(&switchboard, &mut hidden).await;
     sign_in(&switchboard, &mut hidden).await;
-    // Six deliveries of each of the four events, five of which are given up after two attempts.
+    // Seven deliveries of each of the four events, five of which are given up after two attempts.
     switchboard.wait_total("dead", 20).await;
-    switchboard.wait_total("delivered", 4).await;
+    switchboard.wait_total("delivered", 8).await;
+    let printed = operate(&switchboard, &mut hidden).await;
     for received in sink.received() {
         let signatures = received.header("webhook-signature").split(' ');
         hidden.extend(signatures.map(|signature| signature.trim_start_matches("v1,").to_owned()));
@@ -120,6 +141,8 @@ pub(crate) async fn tell(flags: &[&str]) -> Told {
     Told {
         switchboard,
         accepted,
+        refused,
+        printed,
         hidden,
     }
 }
@@ -202,7 +225,110 @@ async fn post(switchboard: &Switchboard, hidden: &mut Vec<String>) -> usize {
     accepted + 2
 }
 
-/// A sign-in by the link, and some that fail.
+/// A request to each source whose signature is right and written in the other encoding.
+async fn nearly(switchboard: &Switchboard, hidden: &mut Vec<String>) -> usize {
+    let body = format!("{{\"nearly\": \"{BODY}\"}}");
+    for (source, scheme, ..) in SOURCES {
+        let sender = sender(switchboard, source);
+        let encoding = Scheme::named(scheme).expect("a scheme").encoding;
+        let other = match encoding {
+            Encoding::Hex => Encoding::Base64,
+            Encoding::Base64 => Encoding::Hex,
+        };
+        let mut headers = sender.headers("id-3", "some.kind", body.as_bytes());
+        for value in headers.values_mut() {
+            let text = value.to_str().expect("text").to_owned();
+            let parts = text.rsplit_once("v1,").or_else(|| text.rsplit_once("v1="));
+            let signature = parts
+                .or_else(|| text.split_once("sha256="))
+                .map_or(text.as_str(), |(_, signature)| signature);
+            if let Some(bytes) = encoding.decode(signature).filter(|bytes| bytes.len() == 32) {
+                let rewritten = other.encode(&bytes);
+                *value = text
+                    .replace(signature, &rewritten)
+                    .parse()
+                    .expect("a value");
+                hidden.extend([signature.trim_end_matches('=').to_owned()]);
+                hidden.extend([rewritten.trim_end_matches('=').to_owned()]);
+            }
+        }
+        let answer = sender.post(headers, body.clone()).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{source}");
+    }
+    SOURCES.len()
+}
+
+/// What operators do, over HTTP and by commands; what the commands printed.
+async fn operate(switchboard: &Switchboard, hidden: &mut Vec<String>) -> String {
+    let idle = json!({ "destination": "idle" });
+    for path in ["/admin/hold", "/admin/release", "/admin/redrive"] {
+        let (status, answer) = switchboard
+            .ask(Method::POST, path, Some(idle.clone()))
+            .await;
+        assert_eq!(status, StatusCode::OK, "{path}: {answer}");
+    }
+    let body = format!("{{\"verified\": \"{BODY}\"}}");
+    std::fs::write(switchboard.folder().join("body"), &body).expect("a body");
+    let shop = sender(switchboard, "shop");
+    let mut lines = Vec::new();
+    for (name, value) in &shop.headers("id-4", "some.kind", body.as_bytes()) {
+        let value = value.to_str().expect("text");
+        if name == "x-shopify-hmac-sha256" {
+            hidden.push(value.trim_end_matches('=').to_owned());
+        }
+        lines.push(format!("{name}: {value}"));
+    }
+    let verify = |source, lines: &[String]| {
+        let mut arguments = [
+            "verify",
+            "--config",
+            "switchboard.toml",
+            "--body",
+            "body",
+            "--source",
+            source,
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        for line in lines {
+            arguments.extend(["--header".to_owned(), line.clone()]);
+        }
+        arguments
+    };
+    let signature = lines
+        .iter()
+        .filter(|line| line.starts_with("x-shopify-hmac"));
+    let no_colon: Vec<String> = signature.map(|line| line.replace(": ", " ")).collect();
+    let mut printed = String::new();
+    for (arguments, code) in [
+        (verify("shop", &lines), 0),
+        (verify("code", &lines), 1),
+        (verify("shop", &no_colon), 64),
+        (
+            ["check", "--config", "switchboard.toml"]
+                .map(str::to_owned)
+                .to_vec(),
+            0,
+        ),
+        (
+            ["backup", "copy.sqlite", "--data", "data"]
+                .map(str::to_owned)
+                .to_vec(),
+            0,
+        ),
+        (["hold", "idle"].map(str::to_owned).to_vec(), 0),
+        (["release", "idle"].map(str::to_owned).to_vec(), 0),
+        (["endpoint", "clear"].map(str::to_owned).to_vec(), 0),
+    ] {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (found, told) = switchboard.run(&arguments).await;
+        assert_eq!(found, code, "{arguments:?}: {told}");
+        printed.push_str(&told);
+    }
+    printed
+}
+
+/// A sign-in by the link, one by the token, and some that fail.
 async fn sign_in(switchboard: &Switchboard, hidden: &mut Vec<String>) {
     let base = &switchboard.url;
     let host = ("host", "localhost");
@@ -229,13 +355,18 @@ async fn sign_in(switchboard: &Switchboard, hidden: &mut Vec<String>) {
     let (_, code) = path.split_once("code=").expect("a code");
     hidden.push(code.to_owned());
     hidden.push(cookie.split_once('=').expect("a value").1.to_owned());
+    let form = [host, ("content-type", "application/x-www-form-urlencoded")];
+    let right = format!("token={TOKEN}");
+    let entered = wire::ask(base, "POST", "/sign-in", &form, &right).await;
+    let cookie = entered.header("set-cookie").expect("a cookie");
+    let (_, value) = cookie.split_once('=').expect("a value");
+    hidden.push(value.split(';').next().unwrap_or_default().to_owned());
     let [_, token, code] = THEIRS;
     let wrong = format!("/sign-in?code={code}");
     assert_eq!(
         wire::ask(base, "GET", &wrong, &[host], "").await.status,
         401
     );
-    let form = [host, ("content-type", "application/x-www-form-urlencoded")];
     assert_eq!(
         wire::ask(base, "POST", "/sign-in", &form, &format!("token={token}"))
             .await

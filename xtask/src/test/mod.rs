@@ -80,7 +80,10 @@ const STEPS: [Step; 9] = [
 ];
 
 /// Runs every step and prints the summary; exit code 1 when anything failed.
-pub(crate) fn run(environment: &Environment) -> ExitCode {
+pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitCode, String> {
+    if !arguments.is_empty() {
+        return Err("test takes no arguments".to_owned());
+    }
     let whole = Stopwatch::start();
     let mut tally = Tally::default();
     let mut rows = Vec::new();
@@ -107,11 +110,11 @@ pub(crate) fn run(environment: &Environment) -> ExitCode {
         });
     }
     println!("\n{}", summary::written(&rows, &tally, whole.read()));
-    if rows.iter().all(Row::passed) {
+    Ok(if rows.iter().all(Row::passed) {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
-    }
+    })
 }
 
 fn tools(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {

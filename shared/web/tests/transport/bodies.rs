@@ -37,7 +37,10 @@ async fn of_a_gigabyte_behind_a_200_only_a_little_is_read_and_the_connection_is_
             }
         })
         .await;
-        let transport = Setting::default().transport();
+        // With all the time there is for the piece, only its length can end the reading.
+        let mut setting = Setting::default();
+        setting.limits.piece_time = LONG;
+        let transport = setting.transport();
         let outcome = post(&transport, &destination.url("http", "127.0.0.1")).await;
         let (status, piece) = answered(&outcome);
         assert_eq!((status, piece.len()), (200, LONGEST_PIECE));

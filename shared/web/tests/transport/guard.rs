@@ -7,6 +7,8 @@ use crate::destination::{Connection, Destination};
 use crate::tls::{Authority, trusting};
 use crate::{Answers, Setting, answered, configuration, post, unanswered};
 
+/// The guard stands before TLS: neither may be a way past it.
+const SCHEMES: [&str; 2] = ["http", "https"];
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 fn forbidden(why: Forbidden) -> Outcome {
@@ -24,16 +26,18 @@ fn deployed(answers: &[&[&str]]) -> Setting {
 #[tokio::test]
 async fn one_inside_address_among_the_answers_refuses_the_attempt_before_any_connection() {
     let destination = Destination::answering(OK).await;
-    let url = destination.url("http", "hooks.test");
     for answers in [
         ["93.184.215.14", "127.0.0.1"],
         ["127.0.0.1", "93.184.215.14"],
         ["93.184.215.14", "::1"],
         ["93.184.215.14", "::ffff:127.0.0.1"],
     ] {
-        let transport = deployed(&[&answers]).transport();
-        let outcome = post(&transport, &url).await;
-        assert_eq!(outcome, forbidden(Forbidden::Loopback), "{answers:?}");
+        for scheme in SCHEMES {
+            let transport = deployed(&[&answers]).transport();
+            let outcome = post(&transport, &destination.url(scheme, "hooks.test")).await;
+            let due = forbidden(Forbidden::Loopback);
+            assert_eq!(outcome, due, "{scheme}, {answers:?}");
+        }
     }
     assert_eq!(destination.connections(), 0);
 }
@@ -86,9 +90,17 @@ async fn an_address_itself_and_the_names_of_this_machine_are_judged_without_reso
         "localhost.",
         "LOCALHOST",
         "sub.localhost",
+        "①②⑦.0.0.1",
+        "0x7f.0.1",
+        "[::ffff:0:127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
     ] {
-        let outcome = post(&deployed(&[]).transport(), &destination.url("http", host)).await;
-        assert_eq!(outcome, forbidden(Forbidden::Loopback), "{host}");
+        for scheme in SCHEMES {
+            let url = destination.url(scheme, host);
+            let outcome = post(&deployed(&[]).transport(), &url).await;
+            assert_eq!(outcome, forbidden(Forbidden::Loopback), "{url}");
+        }
     }
     assert_eq!(destination.connections(), 0);
 }
@@ -119,16 +131,20 @@ async fn link_local_and_metadata_are_refused_even_with_private_networks_allowed(
         ("169.254.169.254", Forbidden::LinkLocal),
         ("fd00:ec2::254", Forbidden::LinkLocal),
         ("100.100.100.200", Forbidden::LinkLocal),
+        ("168.63.129.16", Forbidden::LinkLocal),
+        ("fd20:ce::254", Forbidden::LinkLocal),
         ("0.0.0.0", Forbidden::Reserved),
         ("224.0.0.1", Forbidden::Reserved),
     ] {
-        let transport = Setting {
-            resolver: Answers::new(&[&[address, "127.0.0.1"]]),
-            ..Setting::default()
+        for scheme in SCHEMES {
+            let transport = Setting {
+                resolver: Answers::new(&[&[address, "127.0.0.1"]]),
+                ..Setting::default()
+            }
+            .transport();
+            let url = format!("{scheme}://metadata.google.internal/");
+            assert_eq!(post(&transport, &url).await, forbidden(why), "{address}");
         }
-        .transport();
-        let outcome = post(&transport, "http://metadata.google.internal./").await;
-        assert_eq!(outcome, forbidden(why), "{address}");
     }
 }
 
@@ -136,13 +152,16 @@ async fn link_local_and_metadata_are_refused_even_with_private_networks_allowed(
 async fn the_platforms_own_address_is_never_connected_to() {
     let destination = Destination::answering(OK).await;
     for host in ["127.0.0.1", "localhost", "hooks.test", "[::ffff:127.0.0.1]"] {
-        let transport = Setting {
-            platform: vec![destination.at],
-            ..Setting::default()
+        for scheme in SCHEMES {
+            let transport = Setting {
+                platform: vec![destination.at],
+                ..Setting::default()
+            }
+            .transport();
+            let url = destination.url(scheme, host);
+            let outcome = post(&transport, &url).await;
+            assert_eq!(outcome, forbidden(Forbidden::Platform), "{url}");
         }
-        .transport();
-        let outcome = post(&transport, &destination.url("http", host)).await;
-        assert_eq!(outcome, forbidden(Forbidden::Platform), "{host}");
     }
     assert_eq!(destination.connections(), 0);
 }

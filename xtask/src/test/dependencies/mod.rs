@@ -161,6 +161,7 @@ mod tests {
             ),
             member("tests", &[core, (1, "switchboard-testkit")], &[]),
             member("tests/load", &[core, (1, "switchboard-embedded")], &[]),
+            member("tests/fuzzed", &[core, (1, "switchboard-web")], &[]),
             member("xtask", &[(1, "switchboard-testkit")], &[]),
         ];
         if let Some(changed) = changed {

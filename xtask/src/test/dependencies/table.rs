@@ -32,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// The rule.
-pub(super) const RULE: [Row; 8] = [
+pub(super) const RULE: [Row; 9] = [
     Row {
         folder: "shared/core",
         group: Group::Core,
@@ -95,6 +95,14 @@ pub(super) const RULE: [Row; 8] = [
         may_use: &[Group::Core, Group::Middle],
         tests_may_use: &[],
         never: &[],
+    },
+    Row {
+        folder: "tests/fuzzed",
+        group: Group::Developer,
+        may_use: &[Group::Core, Group::Middle, Group::Testkit],
+        tests_may_use: &[],
+        // Nightly Rust builds it for libFuzzer: what it brings along is compiled once more.
+        never: &["rusqlite", "libsqlite3-sys"],
     },
     Row {
         folder: "xtask",
