@@ -119,7 +119,9 @@ async fn a_new_folder_has_its_name_on_disk_before_anything_is_served() {
     let own = switchboard::command(&root);
     let mut command = tokio::process::Command::new("strace");
     command
-        .args(["-f", "-y", "-o", "trace", "-e", "trace=mkdir,fsync,listen"])
+        // The process itself is the child here, and strace beside it ends with it.
+        .args(["-D", "-f", "-y", "-o", "trace"])
+        .args(["-e", "trace=mkdir,fsync,listen"])
         .arg(switchboard::binary())
         .args(["serve", "--listen", "127.0.0.1:0", "--receivers", "off"])
         .args(["--data", "new/newer/data"])
@@ -131,16 +133,15 @@ async fn a_new_folder_has_its_name_on_disk_before_anything_is_served() {
         )
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
-        // What strace started ends with it.
         .kill_on_drop(true);
-    let running = command.spawn().expect("strace");
+    let mut running = command.spawn().expect("strace");
     let (seen, listens) = wait::until("it listens", async || {
         let seen = calls(&std::fs::read_to_string(root.join("trace")).ok()?);
         let listens = seen.iter().find(|call| call.name == "listen")?.begun;
         Some((seen, listens))
     })
     .await;
-    drop(running);
+    running.kill().await.expect("it is killed");
     for name in ["new", "new/newer", "new/newer/data"] {
         let made = seen.iter().rfind(|call| {
             call.name == "mkdir"
