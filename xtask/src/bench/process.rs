@@ -150,6 +150,7 @@ pub(super) fn number(value: &Value, pointer: &str) -> Result<f64, Failure> {
 
 /// Where the programs that are measured lie, and a folder for what they write.
 pub(super) struct Bench {
+    root: PathBuf,
     switchboard: PathBuf,
     programs: PathBuf,
     folder: PathBuf,
@@ -157,10 +158,11 @@ pub(super) struct Bench {
 
 impl Bench {
     /// Programs in one folder, and an empty folder.
-    pub(super) fn new(programs: PathBuf, folder: PathBuf) -> Result<Self, Failure> {
+    pub(super) fn new(root: PathBuf, programs: PathBuf, folder: PathBuf) -> Result<Self, Failure> {
         drop(std::fs::remove_dir_all(&folder));
         std::fs::create_dir_all(&folder).map_err(failed("making a folder for the measurement"))?;
         Ok(Self {
+            root,
             switchboard: programs.join("switchboard"),
             programs,
             folder,
@@ -170,10 +172,16 @@ impl Bench {
     /// The same with another build of the binary.
     pub(super) fn with(&self, switchboard: PathBuf) -> Self {
         Self {
+            root: self.root.clone(),
             switchboard,
             programs: self.programs.clone(),
             folder: self.folder.clone(),
         }
+    }
+
+    /// The root of the workspace.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// A path in the folder.
