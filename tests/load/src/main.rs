@@ -19,6 +19,7 @@ mod seed;
 mod send;
 mod serve;
 mod sink;
+mod told;
 mod wire;
 
 use std::process::ExitCode;

@@ -2,11 +2,14 @@
 //! keep every answer back until `POST /gate/open`; `GET /counts` tells and `POST /counts/clear` forgets.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
+use http::request::Parts;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -25,6 +28,9 @@ pub(crate) struct Sink {
     /// Answers requests to paths that begin with `/slow` only after this many milliseconds.
     #[arg(long, default_value_t = 0)]
     slow_ms: u64,
+    /// Writes the idempotency key and the event of every request to this file, a line each.
+    #[arg(long)]
+    keys: Option<PathBuf>,
 }
 
 /// What came to one path.
@@ -40,6 +46,7 @@ struct Shared {
     paths: Mutex<BTreeMap<String, Path>>,
     gate: watch::Sender<bool>,
     slow: Duration,
+    keys: Option<File>,
 }
 
 impl Sink {
@@ -48,6 +55,7 @@ impl Sink {
             paths: Mutex::default(),
             gate: watch::Sender::new(true),
             slow: Duration::from_millis(self.slow_ms),
+            keys: self.keys.map(File::create).transpose()?,
         });
         serve(&self.listen, move |request| {
             receive(Arc::clone(&shared), request)
@@ -77,6 +85,22 @@ impl Shared {
         path.last_ns = now;
         path.under_way
             .extend(sent.map(|sent| now.saturating_sub(sent)));
+    }
+
+    /// Writes down which delivery came; at once, since this process ends by being killed.
+    fn write_down(&self, head: &Parts) {
+        let Some(mut file) = self.keys.as_ref() else {
+            return;
+        };
+        let header = |name: &str| {
+            let value = head.headers.get(name)?;
+            value.to_str().ok()
+        };
+        let key = header("idempotency-key").unwrap_or("-");
+        let event = header("switchboard-event").unwrap_or("-");
+        if let Err(error) = file.write_all(format!("{key} {event}\n").as_bytes()) {
+            eprintln!("a delivery is missing from the list: {error}");
+        }
     }
 
     fn counts(&self) -> String {
@@ -117,6 +141,7 @@ async fn deliver(shared: &Shared, request: Request<Incoming>) -> Answer {
         drop(gate.wait_for(|open| *open).await);
     }
     shared.count(path, event::sent_ns(&body.to_bytes()));
+    shared.write_down(&head);
     if path.starts_with("/slow") {
         clock::at(clock::started(), shared.slow).await;
     }
