@@ -238,8 +238,8 @@ fn run(mut connection: Connection, mut known: Known, waiting: &Steps, wakes: &Wa
         before = batch.len();
         let begun = stopwatch();
         let committed = commit(&mut connection, &mut known, &mut batch, wakes);
-        waiting.took(begun.elapsed());
         if committed.is_ok() {
+            waiting.took(begun.elapsed());
             for step in batch.drain(..) {
                 step.answer(Ok(()));
             }
@@ -251,6 +251,7 @@ fn run(mut connection: Connection, mut known: Known, waiting: &Steps, wakes: &Wa
             let [step] = alone;
             step.answer(committed);
         }
+        waiting.took(begun.elapsed());
     }
 }
 
