@@ -58,6 +58,7 @@ pub(crate) struct Queue<S> {
     waiting: Mutex<Waiting<S>>,
     bell: Condvar,
     places: Semaphore,
+    ended: Semaphore,
 }
 
 impl<S> Default for Queue<S> {
@@ -72,6 +73,7 @@ impl<S> Default for Queue<S> {
             }),
             bell: Condvar::new(),
             places: Semaphore::new(MOST_WAITING),
+            ended: Semaphore::new(0),
         }
     }
 }
@@ -143,6 +145,17 @@ impl<S> Queue<S> {
         self.lock().is_closed = true;
         self.places.close();
         self.bell.notify_one();
+    }
+
+    /// Says that nobody takes steps out any more.
+    pub(crate) fn end(&self) {
+        self.ended.close();
+    }
+
+    /// Waits until somebody said so.
+    pub(crate) async fn ended(&self) {
+        // There is never a permit: what is waited for is the end of waiting.
+        drop(self.ended.acquire().await);
     }
 
     fn open(&self) -> Result<MutexGuard<'_, Waiting<S>>, NotTaken> {

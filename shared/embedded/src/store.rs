@@ -79,6 +79,14 @@ impl Store {
         &self.folder.path
     }
 
+    /// Waits until the writer thread has ended. Before the store is dropped that is our own fault: nothing can be stored
+    /// any more, and only a new process helps.
+    pub async fn ended(&self) {
+        if let Some(writer) = &self.writer {
+            writer.ended().await;
+        }
+    }
+
     pub(crate) async fn step<T, F>(&self, doing: &'static str, step: F) -> Answer<T>
     where
         T: Send + 'static,
