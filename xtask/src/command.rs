@@ -67,6 +67,13 @@ impl Cargo {
         self.judge(status)
     }
 
+    /// The same, shown on standard error: the output is for what was asked for.
+    pub(crate) fn run_aside(mut self) -> Result<(), Failure> {
+        eprintln!("$ {}", self.line);
+        let status = self.command.status().map_err(|cause| self.lost(&cause))?;
+        self.judge(status)
+    }
+
     /// Runs it and hands back what it wrote; its complaints go to the developer.
     pub(crate) fn read(mut self) -> Result<String, Failure> {
         self.command.stderr(Stdio::inherit());

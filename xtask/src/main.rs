@@ -6,6 +6,7 @@
     reason = "a command line tool talks to whoever runs it"
 )]
 
+mod bench;
 mod clock;
 mod command;
 mod environment;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::bench;
 use crate::environment::Environment;
 use crate::fuzz;
 use crate::test;
@@ -17,11 +18,16 @@ pub(crate) struct Subcommand {
     pub(crate) run: fn(&Environment, &[&str]) -> Result<ExitCode, String>,
 }
 
-const ALL: [Subcommand; 2] = [
+const ALL: [Subcommand; 3] = [
     Subcommand {
         name: "test",
         what: "runs every check and every test there is, and ends with a summary",
         run: test::run,
+    },
+    Subcommand {
+        name: "bench",
+        what: "measures the release build beside bare floors: --json, and groups of figures by name",
+        run: bench::run,
     },
     Subcommand {
         name: "fuzz",

@@ -12,6 +12,7 @@ use configure::Environment;
 use end::Failed;
 
 mod alerts;
+mod allocator;
 mod announce;
 mod ask;
 mod clock;
@@ -33,11 +34,8 @@ mod signals;
 mod token;
 mod verify;
 
-// Half the time of the system's own with many small allocations on several threads.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
+    let _count = allocator::Count::start();
     let line = CommandLine::parse();
     let program = std::env::args()
         .next()

@@ -8,7 +8,7 @@ use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::DeliveryKey;
 use switchboard_core::event::Event;
 use switchboard_core::forward::{KeptHeaders, Signed, encoded, outgoing};
-use switchboard_core::identity::{DeliveryId, EventId, Run};
+use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use switchboard_core::time::Timestamp;
 
@@ -94,14 +94,10 @@ fn stored_as_kept(stored: &KeptHeaders) -> KeptHeaders {
 }
 
 fn sent(kind: &str, kept: KeptHeaders, signed: Signed) {
-    let id = DeliveryId::of(&event_id(), &destination(), &ActionName::deliver(), Run(0));
+    let key = DeliveryKey::of(&event_id(), destination(), ActionName::deliver(), Run(0));
+    let id = key.id.clone();
     let attempt = Attempt {
-        key: DeliveryKey {
-            id: id.clone(),
-            destination: destination(),
-            action: ActionName::deliver(),
-            run: Run(0),
-        },
+        key,
         event: Arc::new(Event {
             id: event_id(),
             source: source(),

@@ -1,0 +1,145 @@
+//! Allocations for an accepted event and for a delivery, and where most of them are made. A build of its own counts them;
+//! what start and end cost cancels out between a short run and a long one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::process::{Bench, SOURCE, number, until, until_total};
+use super::row::{Bound, Row};
+use crate::command::Failure;
+
+/// Events of the short run and of the long one.
+const EVENTS: [u32; 2] = [500, 1_500];
+/// How many places are named.
+const NAMED: usize = 6;
+/// How the names begin of what allocates on behalf of somebody else.
+const BENEATH: [&str; 9] = [
+    "dhat",
+    "alloc::",
+    "core::",
+    "std::",
+    "bytes::",
+    "hashbrown",
+    "__rust",
+    "T as ",
+    "dyn ",
+];
+
+/// How often each place allocated.
+type Places = BTreeMap<String, f64>;
+
+/// Both figures; the places go to standard error.
+pub(super) fn allocations(bench: &Bench) -> Result<Vec<Row>, Failure> {
+    let accepted = per_event(bench, "shut")?;
+    let both = per_event(bench, "open")?;
+    let mut delivery = both;
+    for (place, count) in &accepted {
+        *delivery.entry(place.clone()).or_default() -= count;
+    }
+    let row = |figure: &str, places: &Places| Row {
+        figure: figure.to_owned(),
+        value: places.values().sum(),
+        unit: "",
+        floor: None,
+        bound: Bound::Reported,
+    };
+    let rows = vec![
+        row("allocations for an accepted event", &accepted),
+        row("allocations for a delivery", &delivery),
+    ];
+    for (what, places) in [("an accepted event", &accepted), ("a delivery", &delivery)] {
+        let mut most: Vec<(&String, &f64)> = places.iter().collect();
+        most.sort_by(|a, b| b.1.total_cmp(a.1));
+        eprintln!("most allocations for {what}:");
+        for (place, count) in most.into_iter().take(NAMED) {
+            eprintln!("{count:8.2}  {place}");
+        }
+    }
+    Ok(rows)
+}
+
+/// The allocations for one event by place, with the sink's gate `open` or `shut`.
+fn per_event(bench: &Bench, gate: &str) -> Result<Places, Failure> {
+    let [short, long] = EVENTS;
+    let (fewer, mut more) = (counted(bench, gate, short)?, counted(bench, gate, long)?);
+    for (place, count) in fewer {
+        *more.entry(place).or_default() -= count;
+    }
+    for count in more.values_mut() {
+        *count /= f64::from(long - short);
+    }
+    Ok(more)
+}
+
+/// The allocations of a run over so many events, by place.
+fn counted(bench: &Bench, gate: &str, events: u32) -> Result<Places, Failure> {
+    let sink = bench.sink()?;
+    let switchboard = bench.fresh(&sink, &["/d0"])?;
+    if gate == "shut" {
+        let hold = r#"{"destination":"d0"}"#;
+        switchboard.ask("POST", "/admin/hold", hold)?;
+    }
+    bench.send(&switchboard, SOURCE, "e", events, &[])?;
+    let total = if gate == "shut" { "held" } else { "delivered" };
+    until_total(&switchboard, total, events)?;
+    let file = bench.path("dhat-heap.json");
+    drop(std::fs::remove_file(&file));
+    let pid = switchboard.id().to_string();
+    let asked = Command::new("kill").args(["-TERM", &pid]).status();
+    asked.map_err(|cause| Failure(format!("kill: {cause}")))?;
+    until("the allocations are written", || Ok(read(&file)))
+}
+
+/// What was counted, by place; `None` while it is not written whole.
+fn read(file: &Path) -> Option<Places> {
+    let counted: Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()?;
+    let names = counted.get("ftbl")?.as_array()?;
+    let mut places = Places::new();
+    for point in counted.get("pps")?.as_array()? {
+        let frames = point.get("fs")?.as_array()?;
+        let names = frames.iter().filter_map(|frame| {
+            let index = usize::try_from(frame.as_u64()?).ok()?;
+            names.get(index)?.as_str()
+        });
+        *places.entry(place(names)).or_default() += number(point, "/tbk").ok()?;
+    }
+    Some(places)
+}
+
+/// The first function of a stack that allocates for itself.
+fn place<'a>(frames: impl Iterator<Item = &'a str>) -> String {
+    let mut last = "unknown";
+    for frame in frames {
+        // `0x55…: function (file:line)`
+        let function = frame.split_once(": ").map_or(frame, |(_, rest)| rest);
+        last = function;
+        let name = function.trim_start_matches(['<', '&']);
+        if !BENEATH.iter().any(|beneath| name.starts_with(beneath)) {
+            break;
+        }
+    }
+    last.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn an_allocation_belongs_to_the_first_function_that_made_it_for_itself() {
+        let frames = [
+            "0x1: <dhat::Alloc as core::alloc::GlobalAlloc>::alloc (lib.rs:1:2)",
+            "0x2: alloc::vec::Vec<T>::with_capacity (mod.rs:3:4)",
+            "0x3: switchboard_core::forward::outgoing (forward.rs:5:6)",
+            "0x4: switchboard_core::attempt::request (attempt.rs:7:8)",
+        ];
+        let place = place(frames.into_iter());
+        assert_eq!(
+            place,
+            "switchboard_core::forward::outgoing (forward.rs:5:6)"
+        );
+    }
+}

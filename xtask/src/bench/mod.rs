@@ -1,0 +1,173 @@
+//! `cargo xtask bench`: builds in release and measures the real binary on its real store, its senders and destinations
+//! in processes of their own. Each figure stands beside its floor from the same run, since machines differ and are
+//! shared: what counts is the ratio.
+
+mod allocations;
+mod figures;
+mod process;
+mod row;
+mod trace;
+
+use std::process::ExitCode;
+
+use self::process::Bench;
+use self::row::Row;
+use crate::command::{Cargo, Failure};
+use crate::environment::Environment;
+
+/// A group of figures that are measured together.
+struct Group {
+    name: &'static str,
+    measure: fn(&Bench) -> Result<Vec<Row>, Failure>,
+}
+
+/// The group that needs a build of its own.
+const ALLOCATIONS: &str = "allocations";
+
+const GROUPS: [Group; 8] = [
+    Group {
+        name: "accepted",
+        measure: figures::accepted,
+    },
+    Group {
+        name: "delivered",
+        measure: figures::delivered,
+    },
+    Group {
+        name: "latency",
+        measure: figures::latency,
+    },
+    Group {
+        name: "cpu",
+        measure: figures::cpu,
+    },
+    Group {
+        name: "memory",
+        measure: figures::memory,
+    },
+    Group {
+        name: "neighbours",
+        measure: figures::neighbours,
+    },
+    Group {
+        name: "history",
+        measure: figures::history,
+    },
+    Group {
+        name: ALLOCATIONS,
+        measure: allocations::allocations,
+    },
+];
+
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked<'a> {
+    form: Form,
+    /// The groups that are wanted; all when empty.
+    groups: Vec<&'a str>,
+}
+
+/// How the figures are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Table,
+    Json,
+}
+
+fn asked<'a>(arguments: &[&'a str]) -> Result<Asked<'a>, String> {
+    let mut asked = Asked {
+        form: Form::Table,
+        groups: Vec::new(),
+    };
+    for argument in arguments {
+        if *argument == "--json" {
+            asked.form = Form::Json;
+        } else if GROUPS.iter().any(|group| group.name == *argument) {
+            asked.groups.push(argument);
+        } else {
+            let names: Vec<&str> = GROUPS.iter().map(|group| group.name).collect();
+            return Err(format!(
+                "bench takes --json and any of {}",
+                names.join(", ")
+            ));
+        }
+    }
+    Ok(asked)
+}
+
+/// Measures; exit code 1 when it could not, 2 when a figure does not keep to its bound.
+pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitCode, String> {
+    let asked = asked(arguments)?;
+    Ok(match measure(environment, &asked) {
+        Ok(rows) => {
+            match asked.form {
+                Form::Table => println!("\n{}", row::as_table(&rows)),
+                Form::Json => println!("{}", row::as_json(&rows)),
+            }
+            if rows.iter().all(Row::holds) {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(2)
+            }
+        }
+        Err(Failure(why)) => {
+            eprintln!("bench failed: {why}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Failure> {
+    let wanted = |group: &Group| asked.groups.is_empty() || asked.groups.contains(&group.name);
+    let built = environment.build_folder.join("release");
+    let folder = environment.build_folder.join("bench");
+    let bench = Bench::new(built.clone(), folder.clone())?;
+    let counting = bench.with(folder.join("switchboard-that-counts"));
+    let packages = [
+        "--package",
+        "switchboard-local",
+        "--package",
+        "switchboard-load",
+    ];
+    let arguments = [&["build", "--release", "--bins"], &packages[..]].concat();
+    if GROUPS
+        .iter()
+        .any(|group| group.name == ALLOCATIONS && wanted(group))
+    {
+        let feature = ["--features", "switchboard-local/count-allocations"];
+        Cargo::with(environment, &[&arguments, &feature[..]].concat()).run_aside()?;
+        std::fs::copy(
+            built.join("switchboard"),
+            folder.join("switchboard-that-counts"),
+        )
+        .map_err(|cause| Failure(format!("keeping the build that counts: {cause}")))?;
+    }
+    Cargo::with(environment, &arguments).run_aside()?;
+    let mut rows = Vec::new();
+    for group in GROUPS.iter().filter(|group| wanted(group)) {
+        eprintln!("measuring: {}", group.name);
+        let with = if group.name == ALLOCATIONS {
+            &counting
+        } else {
+            &bench
+        };
+        let found = (group.measure)(with)?;
+        eprint!("{}", row::as_table(&found));
+        rows.extend(found);
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_the_form_are_asked_for_by_name() {
+        let all = asked(&[]).expect("all");
+        assert_eq!((all.form, all.groups.len()), (Form::Table, 0));
+        let some = asked(&["cpu", "--json"]).expect("some");
+        assert_eq!((some.form, some.groups), (Form::Json, vec!["cpu"]));
+        assert!(asked(&["speed"]).is_err());
+    }
+}
