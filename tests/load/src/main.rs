@@ -13,6 +13,7 @@ mod clock;
 mod event;
 mod floor_client;
 mod floor_server;
+mod mix;
 mod percentiles;
 mod role;
 mod seed;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::event::Request;
 use crate::told::Told;
 use crate::wire::Wire;
 use crate::{clock, event};
@@ -147,16 +148,15 @@ impl Sending {
 
     fn request(&self, number: u64, body: &[u8], signature: &str) -> Vec<u8> {
         let Send { to, path, ids, .. } = &self.send;
-        let mut request = format!(
-            "POST {path} HTTP/1.1\r\nhost: {to}\r\ncontent-type: application/json\r\nuser-agent: load\r\n\
-             x-github-event: {}\r\nx-github-delivery: {ids}-{number}\r\nx-hub-signature-256: {signature}\r\n\
-             content-length: {}\r\n\r\n",
-            event::KIND,
-            body.len(),
-        )
-        .into_bytes();
-        request.extend_from_slice(body);
-        request
+        let request = Request {
+            to,
+            path,
+            kind: event::KIND,
+            id: &format!("{ids}-{number}"),
+            signature,
+            body,
+        };
+        request.bytes()
     }
 
     /// Sends one event and keeps what came of it; the connection, if it can be used again.

@@ -1,5 +1,6 @@
 //! A destination: counts what comes to each of its paths and how long that was under way. `POST /gate/shut` makes it
-//! keep every answer back until `POST /gate/open`; `GET /counts` tells and `POST /counts/clear` forgets.
+//! keep every answer back until `POST /gate/open`; `GET /counts` tells, `POST /counts/clear` forgets, and
+//! `POST /counts/take` does both. What comes to a path that begins with `/failing` is answered 500.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -104,7 +105,16 @@ impl Shared {
     }
 
     fn counts(&self) -> String {
-        let paths = self.paths();
+        Self::told(&self.paths())
+    }
+
+    /// Tells and forgets.
+    fn take(&self) -> String {
+        let paths = std::mem::take(&mut *self.paths());
+        Self::told(&paths)
+    }
+
+    fn told(paths: &BTreeMap<String, Path>) -> String {
         let all = paths.iter().map(|(path, counted)| {
             let told = json!({
                 "requests": counted.requests,
@@ -121,6 +131,7 @@ impl Shared {
 async fn receive(shared: Arc<Shared>, request: Request<Incoming>) -> Answer {
     match (request.method(), request.uri().path()) {
         (&Method::GET, "/counts") => return answer(StatusCode::OK, shared.counts()),
+        (&Method::POST, "/counts/take") => return answer(StatusCode::OK, shared.take()),
         (&Method::POST, "/counts/clear") => shared.paths().clear(),
         (&Method::POST, "/gate/shut") => drop(shared.gate.send_replace(false)),
         (&Method::POST, "/gate/open") => drop(shared.gate.send_replace(true)),
@@ -142,6 +153,9 @@ async fn deliver(shared: &Shared, request: Request<Incoming>) -> Answer {
     }
     shared.count(path, event::sent_ns(&body.to_bytes()));
     shared.write_down(&head);
+    if path.starts_with("/failing") {
+        return answer(StatusCode::INTERNAL_SERVER_ERROR, "");
+    }
     if path.starts_with("/slow") {
         clock::at(clock::started(), shared.slow).await;
     }
