@@ -20,9 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Most connections at once.
 const CONNECTIONS: usize = 256;
 /// Lengths of bodies, in bytes, that take turns.
-const LENGTHS: [usize; 4] = [200, 1024, 8 * 1024, 64 * 1024];
+const LENGTHS: [usize; 4] = [200, 1024, 4 * 1024, 16 * 1024];
 /// The length of a long body, in bytes.
-const LONG: usize = 256 * 1024;
+const LONG: usize = 128 * 1024;
 
 /// A sender of a mixture.
 #[derive(Args)]
