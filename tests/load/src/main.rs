@@ -13,6 +13,7 @@ mod clock;
 mod event;
 mod floor_client;
 mod floor_server;
+mod idle;
 mod mix;
 mod percentiles;
 mod role;

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::event::{self, Request};
+use crate::idle::Idle;
 use crate::wire::Wire;
 use crate::{clock, percentiles};
 
@@ -129,7 +130,7 @@ impl Window {
 struct Mixing {
     mix: Mix,
     window: Mutex<Window>,
-    idle: Mutex<Vec<Wire>>,
+    idle: Idle,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -142,7 +143,7 @@ impl Mix {
         let mixing = Arc::new(Mixing {
             mix: self,
             window: Mutex::default(),
-            idle: Mutex::default(),
+            idle: Idle::default(),
         });
         let start = clock::started();
         let mut under_way = JoinSet::new();
@@ -205,7 +206,7 @@ impl Mixing {
         let Some(request) = self.request(planned) else {
             return;
         };
-        let wire = locked(&self.idle).pop();
+        let wire = self.idle.take();
         let asked = timeout(PATIENCE, async {
             let mut wire = match wire {
                 Some(wire) => wire,
@@ -220,7 +221,7 @@ impl Mixing {
             let is_repeat = wire.body().starts_with(br#"{"status":"repeat""#);
             let mut window = locked(&self.window);
             window.answered(planned.what, answer.status, is_repeat, took);
-            locked(&self.idle).push(wire);
+            self.idle.give(wire);
         } else {
             locked(&self.window).wrong += 1;
         }

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::event::Request;
+use crate::idle::Idle;
 use crate::told::Told;
 use crate::wire::Wire;
 use crate::{clock, event};
@@ -56,7 +57,7 @@ struct Sending {
     send: Send,
     next: AtomicU64,
     told: Mutex<Told>,
-    idle: Mutex<Vec<Wire>>,
+    idle: Idle,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -71,7 +72,7 @@ impl Send {
             send: self,
             next: AtomicU64::new(0),
             told: Mutex::new(told),
-            idle: Mutex::default(),
+            idle: Idle::default(),
         });
         let started = clock::started();
         let began_ns = clock::now_ns();
@@ -131,9 +132,9 @@ impl Sending {
                     return;
                 };
                 let request = sending.request(number, &body, &signature);
-                let wire = locked(&sending.idle).pop();
+                let wire = sending.idle.take();
                 if let Some(wire) = sending.ask(wire, &request).await {
-                    locked(&sending.idle).push(wire);
+                    sending.idle.give(wire);
                 }
             });
         }
