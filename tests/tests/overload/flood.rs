@@ -9,7 +9,7 @@ use switchboard_tests::switchboard::Switchboard;
 use switchboard_tests::wait;
 
 use crate::load::{Sent, Sink, send};
-use crate::setting::{SECRET, running};
+use crate::setting::{SECRET, SLOW, TURN, start};
 use crate::watch::{Looks, during};
 
 /// Seconds of each flood.
@@ -106,9 +106,11 @@ fn judge(name: &str, capacity: u64, sent: &Sent, looks: &Looks) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_is_turned_away_at_once_and_what_was_accepted_is_delivered() {
+    let _turn = TURN.lock().await;
     let folder = tempfile::tempdir().expect("a folder");
     let sink = Sink::start(folder.path()).await;
-    let switchboard = running(&sink).await;
+    let slow = start(&sink).set("SWITCHBOARD_FAIL", SLOW);
+    let switchboard = Switchboard::start(slow).await;
     let lists = ["waiting", "rush", "twice", "tenfold"].map(|name| folder.path().join(name));
     let waiting = waiting_senders(&switchboard, &lists[0]).await;
     // Senders that wait do not fill every transaction; a few seconds of a rush do.

@@ -10,4 +10,5 @@
 mod flood;
 mod load;
 mod setting;
+mod stop;
 mod watch;
