@@ -43,32 +43,25 @@ pub(crate) fn accept(
     plan: &[Queued],
     keep: Keep,
 ) -> Result<Accepted, Failure> {
-    if let Some(stored) = stored(step, &event.id)? {
-        let lives = event.received_at < stored.expires_at || expire::has_open(step, stored.seq)?;
-        if lives {
+    let now = event.received_at;
+    let mut expires_at = keep.until(now);
+    for queued in plan {
+        // What comes for a held destination lives as long as what is shelved.
+        if queued.due <= now && step.is_held(&queued.key.destination)? {
+            expires_at = keep.until_when_dead(now);
+        }
+    }
+    let seq = step.next_seq();
+    if !insert(step, seq, event, digest, expires_at)? {
+        let Some(stored) = stored(step, &event.id)? else {
+            return Err(Failure::Unreadable("event"));
+        };
+        if now < stored.expires_at || expire::has_open(step, stored.seq)? {
             return repeat(step, event, &stored, digest);
         }
         expire::remove(step, stored.seq)?;
+        insert(step, seq, event, digest, expires_at)?;
     }
-    let seq = step.next_seq();
-    let mut statement = step.prepare_cached(
-        "INSERT INTO event (seq, id, source, sender_id, scope, kind, received_at, expires_at, expiry_looks_at, headers, body, body_digest)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11)",
-    )?;
-    statement.execute((
-        seq,
-        event.id.as_str(),
-        event.source.as_str(),
-        event.sender_id.as_str(),
-        event.sender_id.scope(),
-        event.kind.as_str(),
-        event.received_at.millis(),
-        keep.until(event.received_at).millis(),
-        event.headers.to_lines(),
-        &event.body[..],
-        &digest[..],
-    ))?;
-    drop(statement);
     step.totals.source(STORED, &event.source, 1);
     // A copy to your endpoint is no route's doing.
     if plan
@@ -77,8 +70,36 @@ pub(crate) fn accept(
     {
         step.totals.source(UNROUTED, &event.source, 1);
     }
-    queue(step, seq, plan, event.received_at, Some((event, keep)))?;
+    queue(step, seq, plan, now, Some(event))?;
     Ok(Accepted::New)
+}
+
+/// Inserts an event; `false` when its id is stored already.
+fn insert(
+    step: &Step<'_>,
+    seq: i64,
+    event: &Event,
+    digest: &[u8; 32],
+    expires_at: Timestamp,
+) -> Result<bool, Failure> {
+    let mut statement = step.prepare_cached(
+        "INSERT INTO event (seq, id, source, sender_id, scope, kind, received_at, expires_at, expiry_looks_at, headers, body, body_digest)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO NOTHING",
+    )?;
+    let added = statement.execute((
+        seq,
+        event.id.as_str(),
+        event.source.as_str(),
+        event.sender_id.as_str(),
+        event.sender_id.scope(),
+        event.kind.as_str(),
+        event.received_at.millis(),
+        expires_at.millis(),
+        event.headers.to_lines(),
+        &event.body[..],
+        &digest[..],
+    ))?;
+    Ok(added == 1)
 }
 
 fn repeat(
@@ -112,17 +133,13 @@ fn queue(
     seq: i64,
     plan: &[Queued],
     now: Timestamp,
-    fresh: Option<(&Arc<Event>, Keep)>,
+    fresh: Option<&Arc<Event>>,
 ) -> Result<(), Failure> {
-    let mut held = None;
     for queued in plan {
         let key = &queued.key;
         let due = fresh.filter(|_| queued.due <= now);
         let state = match due {
-            Some((_, keep)) if step.is_held(&key.destination)? => {
-                held = Some(keep);
-                State::Held
-            }
+            Some(_) if step.is_held(&key.destination)? => State::Held,
             Some(_) | None => State::Waiting,
         };
         let added = step
@@ -145,7 +162,7 @@ fn queue(
         }
         step.totals.enter(state, &key.destination);
         match due {
-            Some((event, _)) if state == State::Waiting => step.news.fresh(Fresh {
+            Some(event) if state == State::Waiting => step.news.fresh(Fresh {
                 seq,
                 event: Arc::clone(event),
                 key: key.clone(),
@@ -153,9 +170,6 @@ fn queue(
             Some(_) => {}
             None => step.news.look(&key.destination, Look::At(queued.due)),
         }
-    }
-    if let Some(keep) = held {
-        expire::keep_longer(step, seq, keep)?;
     }
     Ok(())
 }

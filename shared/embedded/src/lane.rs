@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use switchboard_core::attempt::Attempt;
@@ -20,7 +21,9 @@ use crate::wakes::{Bell, Fresh, Look};
 /// Most bytes of bodies that one lane holds in memory; a single longer body goes alone.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// How many attempts a lane keeps ready beyond those under way, so that it seldom asks the store.
-const MOST_READY: usize = 256;
+const MOST_READY: usize = 1024;
+/// How many attempts may wait to be recorded beyond those whose requests are under way.
+const MOST_UNRECORDED: usize = 256;
 
 /// Where a delivery lies: its event's place in the order of receipt, the run, and the action. The destination is the
 /// lane's.
@@ -38,6 +41,30 @@ impl Ready {
     fn spot(&self) -> Spot {
         let key = &self.attempt.key;
         (self.seq, key.run.0, key.action.clone())
+    }
+}
+
+/// A place among the requests that a destination gets at once. Given back when it has answered: the next request need not
+/// wait until that is recorded.
+pub(crate) struct Place {
+    requests: Arc<AtomicUsize>,
+    bell: Arc<Bell>,
+}
+
+impl Place {
+    fn take(requests: &Arc<AtomicUsize>, bell: &Arc<Bell>) -> Self {
+        requests.fetch_add(1, Ordering::Relaxed);
+        Self {
+            requests: Arc::clone(requests),
+            bell: Arc::clone(bell),
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.requests.fetch_sub(1, Ordering::Relaxed);
+        self.bell.ring();
     }
 }
 
@@ -61,6 +88,8 @@ pub(crate) struct Lane<T> {
     mine: BTreeMap<Spot, usize>,
     bytes: usize,
     attempts: JoinSet<(Spot, Look)>,
+    /// How many requests are under way.
+    requests: Arc<AtomicUsize>,
     /// When the store has to be looked into.
     look: Look,
     /// The newest event that was there when the store was last looked into. What is told late of it or an older one
@@ -79,6 +108,7 @@ impl<T: Transport> Lane<T> {
             mine: BTreeMap::new(),
             bytes: 0,
             attempts: JoinSet::new(),
+            requests: Arc::default(),
             look: Look::Now,
             seen: 0,
         }
@@ -222,12 +252,14 @@ impl<T: Transport> Lane<T> {
     }
 
     fn start(&mut self, places: usize, stop: &watch::Receiver<bool>) {
-        while self.attempts.len() < places
+        while self.requests.load(Ordering::Relaxed) < places
+            && self.attempts.len() < places.saturating_add(MOST_UNRECORDED)
             && let Some(ready) = self.ready.pop_front()
         {
             let (work, spot, stop) = (Arc::clone(&self.work), ready.spot(), stop.clone());
+            let place = Place::take(&self.requests, &self.bell);
             self.attempts.spawn(async move {
-                let look = work.attempt(ready, stop).await;
+                let look = work.attempt(ready, place, stop).await;
                 (spot, look)
             });
         }

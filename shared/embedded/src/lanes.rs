@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::lane::{Lane, Ready};
+use crate::lane::{Lane, Place, Ready};
 use crate::recovery;
 use crate::store::Store;
 use crate::wakes::Look;
@@ -116,7 +116,12 @@ impl<T: Transport> Work<T> {
     /// Makes one attempt and keeps what it came to. A record that fails is made again until it holds: the attempt was
     /// made, and making it again instead would be a seventh. When the lane has to look for the delivery again: until
     /// the attempt has ended it passes it over, and may have done so at its due time.
-    pub(crate) async fn attempt(&self, ready: Ready, mut stop: watch::Receiver<bool>) -> Look {
+    pub(crate) async fn attempt(
+        &self,
+        ready: Ready,
+        place: Place,
+        mut stop: watch::Receiver<bool>,
+    ) -> Look {
         let Ready { seq, attempt } = ready;
         let attempt = Arc::new(attempt);
         let settings = match self.store.settings().await {
@@ -134,6 +139,7 @@ impl<T: Transport> Work<T> {
             // Counted as an attempt, so that what breaks our code ends as a dead letter instead of coming for ever.
             Err(_) => Ok(self.performer.broke_off(&attempt)),
         };
+        drop(place);
         let Ok(Performed { record, next }) = performed else {
             return Look::Now;
         };

@@ -130,7 +130,8 @@ pub(crate) fn writing(database: &Path) -> Result<Connection, rusqlite::Error> {
 pub(crate) fn write_ahead(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+    // 40 MB: pages that are written again and again are copied into the database once.
+    connection.pragma_update(None, "wal_autocheckpoint", 10_000)?;
     connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)
 }
 

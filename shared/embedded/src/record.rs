@@ -1,5 +1,7 @@
 //! What an attempt does to its delivery.
 
+use std::time::Duration;
+
 use rusqlite::Connection;
 use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeliveryKey, KEPT_ATTEMPTS, Next, State};
@@ -77,6 +79,41 @@ pub(crate) fn begin(
     Ok(Begun::Go(Box::new(rows::attempt(row)?)))
 }
 
+/// Keeps the success of a first attempt, as most are; `false` when something else has happened to the delivery.
+fn delivered_at_once(
+    step: &mut Step<'_>,
+    event: i64,
+    key: &DeliveryKey,
+    record: &AttemptRecord,
+) -> Result<bool, Failure> {
+    let changed = step
+        .prepare_cached(
+            "UPDATE delivery SET state = ?5, attempts = 1, changed_at = ?6, log = ?7
+             WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4
+               AND state = ?8 AND attempts = 0",
+        )?
+        .execute((
+            event,
+            key.run.0,
+            key.destination.as_str(),
+            key.action.as_str(),
+            state_number(State::Delivered),
+            ended(record).millis(),
+            log_text(std::slice::from_ref(record))?,
+            state_number(State::Waiting),
+        ))?;
+    if changed == 1 {
+        step.totals
+            .pass(State::Waiting, State::Delivered, &key.destination);
+    }
+    Ok(changed == 1)
+}
+
+/// When an attempt ended.
+fn ended(record: &AttemptRecord) -> Timestamp {
+    record.at.plus(Duration::from_millis(record.duration_ms))
+}
+
 /// Keeps an attempt and what follows from it. `event` is the place of its event in the order of receipt, where it is
 /// known.
 pub(crate) fn record(
@@ -95,6 +132,10 @@ pub(crate) fn record(
     let Some(event) = event else {
         return Ok(Recorded::Stale);
     };
+    if next == Next::Delivered && record.number == 1 && delivered_at_once(step, event, key, record)?
+    {
+        return Ok(Recorded::First);
+    }
     let Some(before) = standing(step, event, key)? else {
         return Ok(Recorded::Stale);
     };
@@ -134,7 +175,7 @@ pub(crate) fn record(
         due.millis(),
         before.attempts.max(record.number),
         reason,
-        record.at.plus(std::time::Duration::from_millis(record.duration_ms)).millis(),
+        ended(record).millis(),
         log_text(&log)?,
         if round_before && fresh { record.number } else { before.base },
     ))?;

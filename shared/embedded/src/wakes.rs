@@ -13,7 +13,7 @@ use switchboard_core::time::Timestamp;
 use tokio::sync::Notify;
 
 /// Most fresh deliveries that wait for a lane; what comes beyond them is found in the store.
-const MOST_FRESH: usize = 256;
+const MOST_FRESH: usize = 1024;
 /// Most bytes of their bodies.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
@@ -101,6 +101,11 @@ impl Bell {
     /// Waits for a ring; one that nobody waited for is kept for the next who does.
     pub(crate) async fn rung(&self) {
         self.rings.notified().await;
+    }
+
+    /// Rings for nothing but another turn.
+    pub(crate) fn ring(&self) {
+        self.rings.notify_one();
     }
 
     /// What the lane was told since it last asked.
