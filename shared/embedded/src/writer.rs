@@ -338,7 +338,8 @@ mod tests {
         let (waited, ()) = tokio::join!(waits, thread);
         let error = waited.expect_err("let go");
         assert_eq!(error.line(), "waiting: the store is closed");
-        writer.ended().await;
+        let told = tokio::time::timeout(Duration::from_secs(20), writer.ended());
+        told.await.expect("it says so");
         let late = writer.step(From::Outside, "coming late", |_| Ok(())).await;
         assert!(!late.expect_err("closed").is_overloaded());
     }
