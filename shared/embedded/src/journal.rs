@@ -195,6 +195,39 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_flood_of_counts_waits_in_memory_and_leaves_places_to_what_is_listed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let (go_on, told) = std::sync::mpsc::channel::<()>();
+        let mut busy = std::pin::pin!(store.step("being busy", move |_| {
+            let _ = told.recv();
+            Ok(())
+        }));
+        assert!(busy.as_mut().now_or_never().is_none());
+        let now = Timestamp::from_seconds(1_800_000_000);
+        let declined = |listed: Option<&str>| Note::Declined {
+            source: None,
+            cause: Cause::UnknownSource,
+            listed: listed.map(str::to_owned),
+        };
+        let mut in_memory = 0;
+        for _ in 0..2000 {
+            let noted = store.note(now, declined(None)).now_or_never();
+            in_memory += u32::from(noted.is_some());
+        }
+        assert!((500..1900).contains(&in_memory), "{in_memory} of 2000");
+        let mut listed = std::pin::pin!(store.note(now, declined(Some("nobody"))));
+        assert!(listed.as_mut().now_or_never().is_none(), "it has a place");
+        drop(go_on);
+        busy.await.expect("it goes on");
+        // The last in the queue: all others are written when it is.
+        listed.await.expect("written");
+        store.ready().await.expect("written");
+        let totals = store.overview().await.expect("totals").totals;
+        assert_eq!(totals.declined, 2001);
+    }
+
+    #[tokio::test]
     async fn what_a_full_store_could_not_count_is_counted_when_there_is_room_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(folder.path()).expect("a store");
