@@ -67,7 +67,12 @@ impl Sink {
         for (name, value) in arguments {
             all.extend([(*name).to_owned(), value.to_string()]);
         }
-        let mut part = Part::start(&all);
+        Self::start_with(&all).await
+    }
+
+    /// The same with whatever arguments.
+    pub async fn start_with(arguments: &[String]) -> Self {
+        let mut part = Part::start(arguments);
         let line = part.line(DEADLINE).await;
         let address = line.strip_prefix("listening on ").expect("an address");
         let url = format!("http://{address}/").parse().expect("an address");

@@ -11,6 +11,7 @@ mod clock;
 mod command;
 mod environment;
 mod fuzz;
+mod soak;
 mod subcommand;
 mod test;
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use crate::bench;
 use crate::environment::Environment;
 use crate::fuzz;
+use crate::soak;
 use crate::test;
 
 /// The exit code of a command line that makes no sense.
@@ -18,7 +19,7 @@ pub(crate) struct Subcommand {
     pub(crate) run: fn(&Environment, &[&str]) -> Result<ExitCode, String>,
 }
 
-const ALL: [Subcommand; 3] = [
+const ALL: [Subcommand; 4] = [
     Subcommand {
         name: "test",
         what: "runs every check and every test there is, and ends with a summary",
@@ -28,6 +29,11 @@ const ALL: [Subcommand; 3] = [
         name: "bench",
         what: "measures the release build beside bare floors: --json, and groups of figures by name",
         run: bench::run,
+    },
+    Subcommand {
+        name: "soak",
+        what: "runs it under a steady load and looks for what grows: --minutes N, 10 without it",
+        run: soak::run,
     },
     Subcommand {
         name: "fuzz",

@@ -1,5 +1,5 @@
 //! What a test has happen at fail points, told by `SWITCHBOARD_FAIL`: `NAME=stop` (dies there, as by a crash),
-//! `NAME=stop:3` (the third time), `NAME=slow:20` (waits 20 ms each time); several with commas. Debug builds only.
+//! `NAME=stop:3` (the third time), `NAME=slow:20` (waits 20 ms each time), `NAME=panic`; several with commas. Debug builds only.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,12 +16,15 @@ enum Action {
     Stop(AtomicU64),
     /// The thread waits.
     Slow(Duration),
+    /// The thread panics.
+    Panic,
 }
 
 impl Action {
     fn read(text: &str) -> Option<Self> {
         match text.split_once(':') {
             None if text == "stop" => Some(Self::Stop(AtomicU64::new(1))),
+            None if text == "panic" => Some(Self::Panic),
             Some(("stop", time)) => Some(Self::Stop(AtomicU64::new(time.parse().ok()?))),
             Some(("slow", millis)) => Some(Self::Slow(Duration::from_millis(millis.parse().ok()?))),
             Some(_) | None => None,
@@ -36,8 +39,14 @@ impl Action {
                 }
             }
             Self::Slow(pause) => std::thread::sleep(*pause),
+            Self::Panic => break_off(),
         }
     }
+}
+
+#[expect(clippy::panic, reason = "this is what the test wants")]
+fn break_off() {
+    panic!("as a fail point wants")
 }
 
 fn read(plan: &str) -> Result<BTreeMap<FailPoint, Action>, Failed> {
@@ -74,10 +83,11 @@ mod tests {
 
     #[test]
     fn a_plan_names_points_and_what_happens_there() {
-        let plan = read("after-commit=stop:3,before-commit=slow:20").expect("a plan");
+        let plan = "after-commit=stop:3,before-commit=slow:20,before-telling=panic";
+        let plan = read(plan).expect("a plan");
         assert_eq!(
             format!("{plan:?}"),
-            "{BeforeCommit: Slow(20ms), AfterCommit: Stop(3)}"
+            "{BeforeCommit: Slow(20ms), AfterCommit: Stop(3), BeforeTelling: Panic}"
         );
         for bad in [
             "",

@@ -8,6 +8,7 @@ use switchboard_core::alert::Teller;
 use switchboard_core::attempt::Performer;
 use switchboard_core::configuration::Origin;
 use switchboard_core::ingress::Ingress;
+use switchboard_core::ports::Views;
 use switchboard_core::time::Clock;
 use switchboard_embedded::{Lanes, Store};
 use switchboard_web::ingress::IngressLimits;
@@ -162,13 +163,27 @@ async fn run(
     if let Some(teller) = teller {
         running.spawn(alerts::run(teller, stopped.clone()));
     }
-    running.spawn(expiry::run(store, clock, stopped));
+    running.spawn(writing(Arc::clone(&store), stopped.clone()));
+    running.spawn(expiry::run(Arc::clone(&store), clock, stopped));
     let ended = together(running, &stop).await;
+    // Requests that were turned away until the very end may be counted in memory only: a last write takes them along.
+    if let Err(error) = store.ready().await {
+        tracing::error!(error = %error.line(), "the last counts cannot be written");
+    }
+    drop(store);
     last.send_replace(true);
     if let Some(receiving) = receiving {
         drop(receiving.await);
     }
     ended
+}
+
+/// The store's writer, as one of the parts: it ends with the others, or by itself when our own code breaks off in it.
+async fn writing(store: Arc<Store>, stopped: watch::Receiver<bool>) {
+    tokio::select! {
+        () = store.ended() => tracing::error!("the store's writer broke off"),
+        () = until(stopped) => {}
+    }
 }
 
 /// Waits for all parts to end. One that ends before `stop` says so, or breaks off, stops the others and is a failure.

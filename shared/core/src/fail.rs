@@ -35,6 +35,8 @@ points! {
     BeforeCommit = "before-commit",
     /// The transaction is on disk; nobody knows it yet.
     AfterCommit = "after-commit",
+    /// The same, where nothing catches a panic any more; no lane is told.
+    BeforeTelling = "before-telling",
     /// The event and its deliveries are stored; its sender has no answer.
     BeforeAnswer = "before-answer",
     /// A request is refused or declined; it is not counted, and its sender has no answer.

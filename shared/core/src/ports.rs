@@ -303,6 +303,16 @@ pub enum Note {
     },
 }
 
+impl Note {
+    /// Whether it is to be listed, and not only counted.
+    pub fn is_listed(&self) -> bool {
+        match self {
+            Self::Refused { listed, .. } => listed.is_some(),
+            Self::Declined { listed, .. } => listed.is_some(),
+        }
+    }
+}
+
 /// Counts and lists what was not accepted. Counts are exact; lists are bounded.
 pub trait Journal: Send + Sync + 'static {
     /// Counts a note and lists it if it is written out. The same note twice counts twice, since two requests may be

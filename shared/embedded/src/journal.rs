@@ -111,6 +111,7 @@ fn list_declined(
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use switchboard_core::ports::{Journal, Views};
     use switchboard_core::refusal::Refusal;
 
@@ -139,6 +140,91 @@ mod tests {
             Ok(step.pragma_update(None, "max_page_count", pages)?)
         });
         set.await.expect("set");
+    }
+
+    fn uncounted(store: &Store) {
+        let source = SourceName::parse("shop").expect("a name");
+        store.unwritten().add(&Note::Declined {
+            source: Some(source),
+            cause: Cause::Overloaded,
+            listed: None,
+        });
+    }
+
+    #[tokio::test]
+    async fn one_caller_at_a_time_writes_earlier_counts_and_no_other_waits_for_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let mut first = std::pin::pin!(store.step("a step", |_| Ok(())));
+        let mut second = std::pin::pin!(store.step("a step", |_| Ok(())));
+        // Both are on disk, and the writer is kept busy, when their callers go on.
+        assert!(first.as_mut().now_or_never().is_none());
+        assert!(second.as_mut().now_or_never().is_none());
+        let (go_on, told) = std::sync::mpsc::channel::<()>();
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let mut begun = Some(begun);
+        let mut busy = std::pin::pin!(store.step("being busy", move |_| {
+            if let Some(begun) = begun.take() {
+                let _ = begun.send(());
+            }
+            let _ = told.recv();
+            Ok(())
+        }));
+        // Steps that waited before are in an earlier transaction, or in this one, which is let end once.
+        assert!(busy.as_mut().now_or_never().is_none());
+        has_begun.await.expect("it is busy");
+        drop(go_on);
+        busy.await.expect("it goes on");
+
+        let (go_on, told) = std::sync::mpsc::channel::<()>();
+        let mut busy = std::pin::pin!(store.step("being busy", move |_| {
+            let _ = told.recv();
+            Ok(())
+        }));
+        assert!(busy.as_mut().now_or_never().is_none());
+        uncounted(&store);
+        assert!(first.as_mut().now_or_never().is_none(), "it writes counts");
+        uncounted(&store);
+        assert!(second.as_mut().now_or_never().is_some(), "it does not");
+        drop(go_on);
+        let (first, busy) = tokio::join!(first, busy);
+        first.and(busy).expect("written");
+        store.ready().await.expect("written");
+        let totals = store.overview().await.expect("totals").totals;
+        assert_eq!(totals.declined, 2);
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_counts_waits_in_memory_and_leaves_places_to_what_is_listed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let (go_on, told) = std::sync::mpsc::channel::<()>();
+        let mut busy = std::pin::pin!(store.step("being busy", move |_| {
+            let _ = told.recv();
+            Ok(())
+        }));
+        assert!(busy.as_mut().now_or_never().is_none());
+        let now = Timestamp::from_seconds(1_800_000_000);
+        let declined = |listed: Option<&str>| Note::Declined {
+            source: None,
+            cause: Cause::UnknownSource,
+            listed: listed.map(str::to_owned),
+        };
+        let mut in_memory = 0;
+        for _ in 0..2000 {
+            let noted = store.note(now, declined(None)).now_or_never();
+            in_memory += u32::from(noted.is_some());
+        }
+        assert!((500..1900).contains(&in_memory), "{in_memory} of 2000");
+        let mut listed = std::pin::pin!(store.note(now, declined(Some("nobody"))));
+        assert!(listed.as_mut().now_or_never().is_none(), "it has a place");
+        drop(go_on);
+        busy.await.expect("it goes on");
+        // The last in the queue: all others are written when it is.
+        listed.await.expect("written");
+        store.ready().await.expect("written");
+        let totals = store.overview().await.expect("totals").totals;
+        assert_eq!(totals.declined, 2001);
     }
 
     #[tokio::test]

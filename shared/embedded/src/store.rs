@@ -38,6 +38,7 @@ pub struct Store {
     // One change at a time, so that what is remembered is what was stored last.
     changing: tokio::sync::Mutex<()>,
     unwritten: Mutex<Unwritten>,
+    counting: tokio::sync::Mutex<()>,
     pub(crate) wakes: Arc<Wakes>,
     // Dropped last: the lock on the folder.
     folder: Folder,
@@ -67,6 +68,7 @@ impl Store {
             settings: RwLock::new(Arc::new(settings)),
             changing: tokio::sync::Mutex::default(),
             unwritten: Mutex::default(),
+            counting: tokio::sync::Mutex::default(),
             wakes,
             folder,
         })
@@ -75,6 +77,14 @@ impl Store {
     /// Where the store lies.
     pub fn folder(&self) -> &Path {
         &self.folder.path
+    }
+
+    /// Waits until the writer thread has ended. Before the store is dropped that is our own fault: nothing can be stored
+    /// any more, and only a new process helps.
+    pub async fn ended(&self) {
+        if let Some(writer) = &self.writer {
+            writer.ended().await;
+        }
     }
 
     pub(crate) async fn step<T, F>(&self, doing: &'static str, step: F) -> Answer<T>
@@ -104,6 +114,10 @@ impl Store {
 
     /// Writes what could only be counted in memory, now that the store takes steps again.
     async fn count_unwritten(&self, writer: &Writer) {
+        // One at a time: in a flood every answered step would find new ones, and the store would mostly be counting.
+        let Ok(_one_at_a_time) = self.counting.try_lock() else {
+            return;
+        };
         let earlier = std::mem::take(&mut *self.unwritten());
         if earlier.is_empty() {
             return;
@@ -153,7 +167,7 @@ impl Store {
         .await
     }
 
-    fn unwritten(&self) -> std::sync::MutexGuard<'_, Unwritten> {
+    pub(crate) fn unwritten(&self) -> std::sync::MutexGuard<'_, Unwritten> {
         self.unwritten
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -265,8 +279,13 @@ impl Ledger for Store {
 impl Journal for Store {
     async fn note(&self, at: Timestamp, note: Note) -> Answer<()> {
         let kept = note.clone();
+        let from = if note.is_listed() {
+            From::Outside
+        } else {
+            From::Count
+        };
         let written = self
-            .step_from(From::Outside, "writing to the journal", move |step| {
+            .step_from(from, "writing to the journal", move |step| {
                 journal::note(step, at, &note)
             })
             .await;

@@ -167,9 +167,10 @@ impl Drop for Ending<'_> {
         loop {
             self.0.take(&mut left);
             if left.drain(..).count() == 0 {
-                return;
+                break;
             }
         }
+        self.0.end();
     }
 }
 
@@ -186,6 +187,11 @@ impl Writer {
             .spawn(move || run(connection, known, &waiting, &wakes))
             .map_err(OpenError::Thread)?;
         Ok((Self(steps), thread))
+    }
+
+    /// Waits until the writer thread has ended: nothing can be written any more.
+    pub(crate) async fn ended(&self) {
+        self.0.ended().await;
     }
 
     /// Runs a step and waits until it is on disk. `step` may be run more than once; only the last run counts.
@@ -238,8 +244,8 @@ fn run(mut connection: Connection, mut known: Known, waiting: &Steps, wakes: &Wa
         before = batch.len();
         let begun = stopwatch();
         let committed = commit(&mut connection, &mut known, &mut batch, wakes);
-        waiting.took(begun.elapsed());
         if committed.is_ok() {
+            waiting.took(begun.elapsed());
             for step in batch.drain(..) {
                 step.answer(Ok(()));
             }
@@ -251,6 +257,7 @@ fn run(mut connection: Connection, mut known: Known, waiting: &Steps, wakes: &Wa
             let [step] = alone;
             step.answer(committed);
         }
+        waiting.took(begun.elapsed());
     }
 }
 
@@ -266,6 +273,7 @@ fn commit(
     // again sets its value anew.
     let news = catch_unwind(AssertUnwindSafe(|| write(connection, known, batch)))
         .unwrap_or(Err(Failure::BrokeOff))?;
+    fail::reach(FailPoint::BeforeTelling);
     wakes.tell(news);
     Ok(())
 }
@@ -297,7 +305,44 @@ fn write(
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
+
+    /// Breaks off whoever lets go of it.
+    struct Spring;
+
+    impl Drop for Spring {
+        fn drop(&mut self) {
+            panic!("as told")
+        }
+    }
+
+    #[tokio::test]
+    async fn a_writer_that_breaks_off_lets_everybody_go_and_says_so() {
+        let connection = Connection::open_in_memory().expect("open");
+        let known = Known {
+            next_seq: 1,
+            held: None,
+        };
+        let steps = Arc::new(Steps::default());
+        let writer = Writer(Arc::clone(&steps));
+        // Nobody waits for it any more, so that the writer itself lets go of what it made.
+        let sprung = writer.step(From::Inside, "springing", |_| Ok(Spring));
+        assert!(sprung.now_or_never().is_none());
+        let waits = writer.step(From::Inside, "waiting", |_| Ok(()));
+        assert!(writer.ended().now_or_never().is_none(), "it runs");
+        let thread = async {
+            std::thread::spawn(move || run(connection, known, &steps, &Wakes::default()));
+        };
+        let (waited, ()) = tokio::join!(waits, thread);
+        let error = waited.expect_err("let go");
+        assert_eq!(error.line(), "waiting: the store is closed");
+        let told = tokio::time::timeout(Duration::from_secs(20), writer.ended());
+        told.await.expect("it says so");
+        let late = writer.step(From::Outside, "coming late", |_| Ok(())).await;
+        assert!(!late.expect_err("closed").is_overloaded());
+    }
 
     #[tokio::test]
     async fn a_step_that_panics_spoils_only_itself_and_the_writer_goes_on() {

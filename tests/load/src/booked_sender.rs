@@ -213,7 +213,7 @@ impl<'a> Connection<'a> {
                 Some(wire) => wire,
                 None => Wire::connect(&self.senders.to).await?,
             };
-            let status = wire.ask(&request).await?;
+            let status = wire.ask(&request).await?.status;
             io::Result::Ok((wire, status))
         });
         let Ok(Ok((wire, status))) = asked.await else {

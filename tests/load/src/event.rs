@@ -29,6 +29,41 @@ pub(crate) fn body(sent_ns: u64, length: usize) -> Vec<u8> {
     body
 }
 
+/// A request that posts an event.
+pub(crate) struct Request<'a> {
+    /// Host and port.
+    pub(crate) to: &'a str,
+    pub(crate) path: &'a str,
+    pub(crate) kind: &'a str,
+    /// The sender's id.
+    pub(crate) id: &'a str,
+    pub(crate) signature: &'a str,
+    pub(crate) body: &'a [u8],
+}
+
+impl Request<'_> {
+    /// The request as it goes out.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let Self {
+            to,
+            path,
+            kind,
+            id,
+            signature,
+            body,
+        } = self;
+        let mut request = format!(
+            "POST {path} HTTP/1.1\r\nhost: {to}\r\ncontent-type: application/json\r\nuser-agent: load\r\n\
+             x-github-event: {kind}\r\nx-github-delivery: {id}\r\nx-hub-signature-256: {signature}\r\n\
+             content-length: {}\r\n\r\n",
+            body.len(),
+        )
+        .into_bytes();
+        request.extend_from_slice(body);
+        request
+    }
+}
+
 /// When a body was sent, if it says so.
 pub(crate) fn sent_ns(body: &[u8]) -> Option<u64> {
     let digits = body.strip_prefix(br#"{"sent_ns":"#)?.get(..20)?;

@@ -13,12 +13,15 @@ mod clock;
 mod event;
 mod floor_client;
 mod floor_server;
+mod idle;
+mod mix;
 mod percentiles;
 mod role;
 mod seed;
 mod send;
 mod serve;
 mod sink;
+mod told;
 mod wire;
 
 use std::process::ExitCode;

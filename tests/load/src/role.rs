@@ -6,13 +6,15 @@ use std::io;
 use clap::Subcommand;
 use tokio::runtime::Builder;
 
-use crate::{booked_sender, booked_sink, floor_client, floor_server, seed, send, sink};
+use crate::{booked_sender, booked_sink, floor_client, floor_server, mix, seed, send, sink};
 
 /// What this process is.
 #[derive(Subcommand)]
 pub(crate) enum Role {
     /// Posts events over many connections, as fast as they are answered or at a rate, and says how it went.
     Send(send::Send),
+    /// Posts a mixture of all that comes in everyday life, at a steady rate, and says each second how it went.
+    Mix(mix::Mix),
     /// A destination that counts what comes, with a gate that can be shut.
     Sink(sink::Sink),
     /// The least that a durable ingress costs: checks the HMAC and appends the body to a file, synced in groups.
@@ -32,6 +34,7 @@ pub(crate) fn play(role: Role) -> io::Result<()> {
     match role {
         // One thread for what only plays its part: the cores are for what is measured.
         Role::Send(send) => on_one_thread(send.play()),
+        Role::Mix(mix) => on_one_thread(mix.play()),
         Role::Sink(sink) => on_one_thread(sink.play()),
         Role::BookedSender(sender) => on_one_thread(sender.play()),
         Role::BookedSink(sink) => on_one_thread(sink.play()),

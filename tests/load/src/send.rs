@@ -1,18 +1,21 @@
 //! A sender: posts signed events, each with an id of its own, over connections that are kept alive.
 
-use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::event::Request;
+use crate::idle::Idle;
+use crate::told::Told;
 use crate::wire::Wire;
-use crate::{clock, event, percentiles};
+use crate::{clock, event};
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,14 +47,9 @@ pub(crate) struct Send {
     /// Sends at this rate, whatever is answered, each body saying when it was sent.
     #[arg(long)]
     per_second: Option<u64>,
-}
-
-/// What came of the events so far.
-#[derive(Default)]
-struct Told {
-    statuses: BTreeMap<u16, u64>,
-    unanswered: u64,
-    times: Vec<u64>,
+    /// Writes the id of every accepted event to this file, a line each.
+    #[arg(long)]
+    accepted: Option<PathBuf>,
 }
 
 /// What all connections share.
@@ -59,7 +57,7 @@ struct Sending {
     send: Send,
     next: AtomicU64,
     told: Mutex<Told>,
-    idle: Mutex<Vec<Wire>>,
+    idle: Idle,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -69,11 +67,12 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Send {
     pub(crate) async fn play(self) -> io::Result<()> {
         let rate = self.per_second;
+        let told = Told::listing(self.accepted.as_deref())?;
         let sending = Arc::new(Sending {
             send: self,
             next: AtomicU64::new(0),
-            told: Mutex::default(),
-            idle: Mutex::default(),
+            told: Mutex::new(told),
+            idle: Idle::default(),
         });
         let started = clock::started();
         let began_ns = clock::now_ns();
@@ -82,22 +81,10 @@ impl Send {
             None => sending.closed_loop().await?,
         }
         let took = started.elapsed().as_secs_f64();
-        let told = std::mem::take(&mut *locked(&sending.told));
-        let statuses: BTreeMap<String, u64> = told
-            .statuses
-            .into_iter()
-            .map(|(status, count)| (status.to_string(), count))
-            .collect();
-        println!(
-            "{}",
-            json!({
-                "began_ns": began_ns,
-                "seconds": took,
-                "statuses": statuses,
-                "unanswered": told.unanswered,
-                "answered": percentiles::of(told.times),
-            })
-        );
+        let mut told = std::mem::take(&mut *locked(&sending.told)).told()?;
+        told.insert("began_ns".to_owned(), json!(began_ns));
+        told.insert("seconds".to_owned(), json!(took));
+        println!("{}", Value::Object(told));
         Ok(())
     }
 }
@@ -135,7 +122,7 @@ impl Sending {
             clock::at(start, after).await;
             while under_way.try_join_next().is_some() {}
             if under_way.len() >= self.send.connections {
-                locked(&self.told).unanswered += 1;
+                locked(&self.told).unanswered();
                 continue;
             }
             let sending = Arc::clone(self);
@@ -145,9 +132,9 @@ impl Sending {
                     return;
                 };
                 let request = sending.request(number, &body, &signature);
-                let wire = locked(&sending.idle).pop();
+                let wire = sending.idle.take();
                 if let Some(wire) = sending.ask(wire, &request).await {
-                    locked(&sending.idle).push(wire);
+                    sending.idle.give(wire);
                 }
             });
         }
@@ -162,16 +149,15 @@ impl Sending {
 
     fn request(&self, number: u64, body: &[u8], signature: &str) -> Vec<u8> {
         let Send { to, path, ids, .. } = &self.send;
-        let mut request = format!(
-            "POST {path} HTTP/1.1\r\nhost: {to}\r\ncontent-type: application/json\r\nuser-agent: load\r\n\
-             x-github-event: {}\r\nx-github-delivery: {ids}-{number}\r\nx-hub-signature-256: {signature}\r\n\
-             content-length: {}\r\n\r\n",
-            event::KIND,
-            body.len(),
-        )
-        .into_bytes();
-        request.extend_from_slice(body);
-        request
+        let request = Request {
+            to,
+            path,
+            kind: event::KIND,
+            id: &format!("{ids}-{number}"),
+            signature,
+            body,
+        };
+        request.bytes()
     }
 
     /// Sends one event and keeps what came of it; the connection, if it can be used again.
@@ -182,18 +168,17 @@ impl Sending {
                 Some(wire) => wire,
                 None => Wire::connect(&self.send.to).await?,
             };
-            let status = wire.ask(request).await?;
-            io::Result::Ok((wire, status))
+            let answer = wire.ask(request).await?;
+            io::Result::Ok((wire, answer))
         });
         let asked = asked.await;
         let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let mut told = locked(&self.told);
-        if let Ok(Ok((wire, status))) = asked {
-            *told.statuses.entry(status).or_default() += 1;
-            told.times.push(took);
+        if let Ok(Ok((wire, answer))) = asked {
+            told.answered(answer, wire.event(), took);
             Some(wire)
         } else {
-            told.unanswered += 1;
+            told.unanswered();
             None
         }
     }

@@ -1,12 +1,16 @@
 //! A destination: counts what comes to each of its paths and how long that was under way. `POST /gate/shut` makes it
-//! keep every answer back until `POST /gate/open`; `GET /counts` tells and `POST /counts/clear` forgets.
+//! keep every answer back until `POST /gate/open`; `GET /counts` tells, `POST /counts/clear` forgets, and
+//! `POST /counts/take` does both. What comes to a path that begins with `/failing` is answered 500.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
+use http::request::Parts;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -25,6 +29,9 @@ pub(crate) struct Sink {
     /// Answers requests to paths that begin with `/slow` only after this many milliseconds.
     #[arg(long, default_value_t = 0)]
     slow_ms: u64,
+    /// Writes the idempotency key and the event of every request to this file, a line each.
+    #[arg(long)]
+    keys: Option<PathBuf>,
 }
 
 /// What came to one path.
@@ -40,6 +47,7 @@ struct Shared {
     paths: Mutex<BTreeMap<String, Path>>,
     gate: watch::Sender<bool>,
     slow: Duration,
+    keys: Option<File>,
 }
 
 impl Sink {
@@ -48,6 +56,7 @@ impl Sink {
             paths: Mutex::default(),
             gate: watch::Sender::new(true),
             slow: Duration::from_millis(self.slow_ms),
+            keys: self.keys.map(File::create).transpose()?,
         });
         serve(&self.listen, move |request| {
             receive(Arc::clone(&shared), request)
@@ -79,8 +88,33 @@ impl Shared {
             .extend(sent.map(|sent| now.saturating_sub(sent)));
     }
 
+    /// Writes down which delivery came; at once, since this process ends by being killed.
+    fn write_down(&self, head: &Parts) {
+        let Some(mut file) = self.keys.as_ref() else {
+            return;
+        };
+        let header = |name: &str| {
+            let value = head.headers.get(name)?;
+            value.to_str().ok()
+        };
+        let key = header("idempotency-key").unwrap_or("-");
+        let event = header("switchboard-event").unwrap_or("-");
+        if let Err(error) = file.write_all(format!("{key} {event}\n").as_bytes()) {
+            eprintln!("a delivery is missing from the list: {error}");
+        }
+    }
+
     fn counts(&self) -> String {
-        let paths = self.paths();
+        Self::told(&self.paths())
+    }
+
+    /// Tells and forgets.
+    fn take(&self) -> String {
+        let paths = std::mem::take(&mut *self.paths());
+        Self::told(&paths)
+    }
+
+    fn told(paths: &BTreeMap<String, Path>) -> String {
         let all = paths.iter().map(|(path, counted)| {
             let told = json!({
                 "requests": counted.requests,
@@ -97,6 +131,7 @@ impl Shared {
 async fn receive(shared: Arc<Shared>, request: Request<Incoming>) -> Answer {
     match (request.method(), request.uri().path()) {
         (&Method::GET, "/counts") => return answer(StatusCode::OK, shared.counts()),
+        (&Method::POST, "/counts/take") => return answer(StatusCode::OK, shared.take()),
         (&Method::POST, "/counts/clear") => shared.paths().clear(),
         (&Method::POST, "/gate/shut") => drop(shared.gate.send_replace(false)),
         (&Method::POST, "/gate/open") => drop(shared.gate.send_replace(true)),
@@ -117,6 +152,10 @@ async fn deliver(shared: &Shared, request: Request<Incoming>) -> Answer {
         drop(gate.wait_for(|open| *open).await);
     }
     shared.count(path, event::sent_ns(&body.to_bytes()));
+    shared.write_down(&head);
+    if path.starts_with("/failing") {
+        return answer(StatusCode::INTERNAL_SERVER_ERROR, "");
+    }
     if path.starts_with("/slow") {
         clock::at(clock::started(), shared.slow).await;
     }

@@ -5,6 +5,13 @@ use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+/// What is looked at of an answer's head.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) has_retry_after: bool,
+}
+
 /// One connection, used for one request after the other.
 pub(crate) struct Wire {
     stream: TcpStream,
@@ -24,8 +31,8 @@ impl Wire {
         })
     }
 
-    /// Sends a request and reads the whole answer; its status.
-    pub(crate) async fn ask(&mut self, request: &[u8]) -> io::Result<u16> {
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
         self.stream.write_all(request).await?;
         self.read.clear();
         let head = loop {
@@ -36,19 +43,34 @@ impl Wire {
         };
         let text = String::from_utf8_lossy(self.read.get(..head).unwrap_or_default());
         let status = text.get(9..12).and_then(|digits| digits.parse().ok());
-        let length = text
-            .lines()
-            .filter_map(|line| line.split_once(':'))
-            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
-            .and_then(|(_, value)| value.trim().parse::<usize>().ok());
+        let header = |wanted: &str| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+            lines
+                .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+                .map(|(_, value)| value.trim())
+        };
+        let length = header("content-length").and_then(|value| value.parse::<usize>().ok());
         let (Some(status), Some(length)) = (status, length) else {
             return Err(io::ErrorKind::InvalidData.into());
+        };
+        let answer = Answer {
+            status,
+            // Looked for where it is promised only: this is time that is taken from what is measured.
+            has_retry_after: status == 503
+                && header("retry-after").is_some_and(|value| value.parse::<u32>().is_ok()),
         };
         while self.read.len() < head + length {
             self.more().await?;
         }
         self.head = head;
-        Ok(status)
+        Ok(answer)
+    }
+
+    /// The id of the event in the last answer.
+    pub(crate) fn event(&self) -> Option<&str> {
+        let body = std::str::from_utf8(self.body()).ok()?;
+        let (_, rest) = body.split_once(r#""event":""#)?;
+        rest.split_once('"').map(|(event, _)| event)
     }
 
     /// The body of the last answer.

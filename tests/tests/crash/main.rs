@@ -18,3 +18,4 @@ mod promise;
 mod slow;
 mod stored;
 mod story;
+mod writer;

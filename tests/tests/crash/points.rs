@@ -21,7 +21,7 @@ fn stories(point: FailPoint) -> &'static [(u64, Story)] {
             &[(1, Story::Posting), (7, Story::Posting)]
         }
         // The first commits are those of the start.
-        FailPoint::BeforeCommit | FailPoint::AfterCommit => &[
+        FailPoint::BeforeCommit | FailPoint::AfterCommit | FailPoint::BeforeTelling => &[
             (1, Story::Posting),
             (2, Story::Posting),
             (5, Story::Posting),

@@ -4,7 +4,7 @@
 
 mod allocations;
 mod figures;
-mod process;
+pub(crate) mod process;
 mod row;
 mod trace;
 

@@ -15,19 +15,19 @@ use crate::command::Failure;
 /// The admin token of the Switchboard that is measured.
 const TOKEN: &str = "a-token-for-measurements-only";
 /// The secret of its one source.
-pub(super) const SECRET: &str = "a-secret-for-measurements-only";
+pub(crate) const SECRET: &str = "a-secret-for-measurements-only";
 /// The path of its one source.
-pub(super) const SOURCE: &str = "/in/code";
+pub(crate) const SOURCE: &str = "/in/code";
 /// How long a condition is waited for.
 const DEADLINE: Duration = Duration::from_mins(10);
 /// Ticks of the system's processor time in a second, on every Linux there is.
 const TICKS: f64 = 100.0;
 
 /// A process with an address; it is killed when this is dropped.
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     /// Host and port.
-    pub(super) address: String,
+    pub(crate) address: String,
 }
 
 impl Drop for Process {
@@ -43,7 +43,7 @@ fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + '_ {
 
 impl Process {
     /// Starts a program and waits for the line of its output that `address` finds the address in.
-    pub(super) fn start(
+    pub(crate) fn start(
         command: &mut Command,
         address: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, Failure> {
@@ -74,7 +74,7 @@ impl Process {
     }
 
     /// Asks it something; the text of its answer.
-    pub(super) fn ask(&self, method: &str, path: &str, body: &str) -> Result<String, Failure> {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> Result<String, Failure> {
         let address = &self.address;
         let what = format!("{method} {path}");
         let request = format!(
@@ -94,17 +94,17 @@ impl Process {
         }
     }
 
-    fn json(&self, path: &str) -> Result<Value, Failure> {
+    pub(crate) fn json(&self, path: &str) -> Result<Value, Failure> {
         read(&self.ask("GET", path, "")?)
     }
 
     /// Its id.
-    pub(super) fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// The processor time that it has used, in seconds, of user and system together.
-    pub(super) fn cpu(&self) -> Result<f64, Failure> {
+    pub(crate) fn cpu(&self) -> Result<f64, Failure> {
         let stat = self.book("stat")?;
         // The program's name stands in brackets and may hold anything.
         let fields: Vec<&str> = stat
@@ -119,7 +119,7 @@ impl Process {
     }
 
     /// Its resident memory, in MB.
-    pub(super) fn resident(&self) -> Result<f64, Failure> {
+    pub(crate) fn resident(&self) -> Result<f64, Failure> {
         let status = self.book("status")?;
         let kib = status
             .lines()
@@ -129,19 +129,20 @@ impl Process {
             .ok_or_else(|| Failure("resident memory cannot be read".to_owned()))
     }
 
-    fn book(&self, name: &str) -> Result<String, Failure> {
+    /// What the system tells of it under this name.
+    pub(crate) fn book(&self, name: &str) -> Result<String, Failure> {
         let file = format!("/proc/{}/{name}", self.id());
         std::fs::read_to_string(&file).map_err(failed(&file))
     }
 }
 
 /// What a program printed, as JSON.
-fn read(text: &str) -> Result<Value, Failure> {
+pub(crate) fn read(text: &str) -> Result<Value, Failure> {
     serde_json::from_str(text).map_err(|cause| Failure(format!("{text:?}: {cause}")))
 }
 
 /// A number inside JSON.
-pub(super) fn number(value: &Value, pointer: &str) -> Result<f64, Failure> {
+pub(crate) fn number(value: &Value, pointer: &str) -> Result<f64, Failure> {
     value
         .pointer(pointer)
         .and_then(Value::as_f64)
@@ -149,7 +150,7 @@ pub(super) fn number(value: &Value, pointer: &str) -> Result<f64, Failure> {
 }
 
 /// Where the programs that are measured lie, and a folder for what they write.
-pub(super) struct Bench {
+pub(crate) struct Bench {
     root: PathBuf,
     switchboard: PathBuf,
     programs: PathBuf,
@@ -158,7 +159,7 @@ pub(super) struct Bench {
 
 impl Bench {
     /// Programs in one folder, and an empty folder.
-    pub(super) fn new(root: PathBuf, programs: PathBuf, folder: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn new(root: PathBuf, programs: PathBuf, folder: PathBuf) -> Result<Self, Failure> {
         drop(std::fs::remove_dir_all(&folder));
         std::fs::create_dir_all(&folder).map_err(failed("making a folder for the measurement"))?;
         Ok(Self {
@@ -170,7 +171,7 @@ impl Bench {
     }
 
     /// The same with another build of the binary.
-    pub(super) fn with(&self, switchboard: PathBuf) -> Self {
+    pub(crate) fn with(&self, switchboard: PathBuf) -> Self {
         Self {
             root: self.root.clone(),
             switchboard,
@@ -185,29 +186,31 @@ impl Bench {
     }
 
     /// A path in the folder.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    fn load(&self, role: &str) -> Command {
+    /// A role of `load`.
+    pub(crate) fn load(&self, role: &str) -> Command {
         let mut command = Command::new(self.programs.join("load"));
         command.arg(role);
         command
     }
 
-    fn listening(command: &mut Command) -> Result<Process, Failure> {
+    /// Starts a role that says where it listens.
+    pub(crate) fn listening(command: &mut Command) -> Result<Process, Failure> {
         Process::start(command, |line| {
             line.strip_prefix("listening on ").map(str::to_owned)
         })
     }
 
     /// A destination; what is sent to `/slow…` is answered late.
-    pub(super) fn sink(&self) -> Result<Process, Failure> {
+    pub(crate) fn sink(&self) -> Result<Process, Failure> {
         Self::listening(self.load("sink").args(["--slow-ms", "2900"]))
     }
 
     /// Floor (a), over a new file.
-    pub(super) fn floor_server(&self) -> Result<Process, Failure> {
+    pub(crate) fn floor_server(&self) -> Result<Process, Failure> {
         let file = self.path("floor");
         drop(std::fs::remove_file(&file));
         Self::listening(
@@ -229,7 +232,7 @@ impl Bench {
 
     /// Posts events whose ids begin with `ids`, with further arguments; what came of them. An answer that is no 200 is a
     /// failure.
-    pub(super) fn send(
+    pub(crate) fn send(
         &self,
         to: &Process,
         path: &str,
@@ -252,7 +255,7 @@ impl Bench {
     }
 
     /// Floor (b): posts to these paths of the sink.
-    pub(super) fn floor_client(
+    pub(crate) fn floor_client(
         &self,
         sink: &Process,
         paths: &[String],
@@ -267,7 +270,7 @@ impl Bench {
     }
 
     /// Fills a data folder with delivered events.
-    pub(super) fn seed(&self, data: &Path, events: u32) -> Result<Value, Failure> {
+    pub(crate) fn seed(&self, data: &Path, events: u32) -> Result<Value, Failure> {
         Self::found(
             self.load("seed")
                 .args(["--source", "code", "--destination", "d0"])
@@ -278,15 +281,19 @@ impl Bench {
     }
 
     /// A Switchboard with one source, whose every event goes to these paths of the sink, over a data folder.
-    pub(super) fn switchboard(
+    pub(crate) fn switchboard(
         &self,
         sink: &Process,
         paths: &[&str],
         data: &Path,
     ) -> Result<Process, Failure> {
+        self.serve(&configuration(&sink.address, paths), data)
+    }
+
+    /// A Switchboard with a configuration over a data folder; its one secret is [`SECRET`].
+    pub(crate) fn serve(&self, configuration: &str, data: &Path) -> Result<Process, Failure> {
         let file = self.path("switchboard.toml");
-        std::fs::write(&file, configuration(&sink.address, paths))
-            .map_err(failed("writing a configuration"))?;
+        std::fs::write(&file, configuration).map_err(failed("writing a configuration"))?;
         let log = std::fs::File::create(self.path("log")).map_err(failed("making a log"))?;
         Process::start(
             Command::new(&self.switchboard)
@@ -308,7 +315,7 @@ impl Bench {
     }
 
     /// The same over a new data folder.
-    pub(super) fn fresh(&self, sink: &Process, paths: &[&str]) -> Result<Process, Failure> {
+    pub(crate) fn fresh(&self, sink: &Process, paths: &[&str]) -> Result<Process, Failure> {
         let data = self.path("data");
         drop(std::fs::remove_dir_all(&data));
         self.switchboard(sink, paths, &data)
@@ -343,7 +350,7 @@ fn configuration(sink: &str, paths: &[&str]) -> String {
 }
 
 /// Waits until something holds, and gives it.
-pub(super) fn until<T>(
+pub(crate) fn until<T>(
     what: &str,
     mut holds: impl FnMut() -> Result<Option<T>, Failure>,
 ) -> Result<T, Failure> {
@@ -358,7 +365,7 @@ pub(super) fn until<T>(
 }
 
 /// Waits until a total of a Switchboard is at least so much.
-pub(super) fn until_total(of: &Process, name: &str, least: u32) -> Result<(), Failure> {
+pub(crate) fn until_total(of: &Process, name: &str, least: u32) -> Result<(), Failure> {
     until(&format!("{name} is {least}"), || {
         let overview = of.json("/api/overview")?;
         let total = number(&overview, &format!("/totals/{name}"))?;
@@ -367,7 +374,7 @@ pub(super) fn until_total(of: &Process, name: &str, least: u32) -> Result<(), Fa
 }
 
 /// What came to each path of a sink, once it was so many requests in all.
-pub(super) fn until_counted(sink: &Process, requests: u32) -> Result<Value, Failure> {
+pub(crate) fn until_counted(sink: &Process, requests: u32) -> Result<Value, Failure> {
     until(&format!("{requests} requests came"), || {
         let counts = sink.json("/counts")?;
         let all = counts.as_object().map_or(0.0, |paths| {

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use crate::clock::Stopwatch;
 use crate::command::{Cargo, Failure};
 use crate::environment::{Environment, Place};
+use crate::soak;
 use summary::{Row, Verdict};
 use tally::Tally;
 
@@ -30,7 +31,7 @@ struct Step {
     when_failed: Then,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     // Without its tools the tests would fail many minutes later, and less clearly.
     Step {
         name: "tools",
@@ -70,6 +71,11 @@ const STEPS: [Step; 9] = [
     Step {
         name: "tests",
         run: tests,
+        when_failed: Then::GoOn,
+    },
+    Step {
+        name: "soak",
+        run: soak,
         when_failed: Then::GoOn,
     },
     Step {
@@ -186,6 +192,11 @@ fn tests(environment: &Environment, tally: &mut Tally) -> Result<String, Failure
     let arguments = ["--color", "never", "test", "--workspace", "--no-fail-fast"];
     let ended = Cargo::with(environment, &arguments).stream(|line| tally.read(line));
     tally.judge(ended)
+}
+
+/// Two minutes, at a desk as in continuous integration: what grows slowly shows in a longer one.
+fn soak(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+    soak::soak(environment, 2)
 }
 
 fn cases(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {

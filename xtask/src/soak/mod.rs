@@ -1,0 +1,107 @@
+//! `cargo xtask soak`: runs the debug build of the binary, the one that the tests run, under a steady mixed load, samples
+//! it each second, and fails when memory, handles, threads, files or times grow, or when anything is answered or counted
+//! otherwise than it must be.
+
+mod load;
+mod sample;
+mod series;
+mod told;
+
+use std::process::ExitCode;
+
+use self::load::Load;
+use self::series::SERIES;
+use self::told::{as_csv, as_table};
+use crate::bench::process::Bench;
+use crate::command::{Cargo, Failure};
+use crate::environment::Environment;
+
+/// Minutes, unless others are asked for.
+const MINUTES: u64 = 10;
+/// Longest soak that is taken for meant: a week.
+const MOST_MINUTES: u64 = 7 * 24 * 60;
+
+/// Soaks; exit code 1 when anything grew or was wrong.
+pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitCode, String> {
+    let minutes = minutes(arguments)?;
+    let packages = [
+        "--package",
+        "switchboard-local",
+        "--package",
+        "switchboard-load",
+    ];
+    let build = [&["build", "--bins"], &packages[..]].concat();
+    let soaked = Cargo::with(environment, &build).run();
+    Ok(match soaked.and_then(|()| soak(environment, minutes)) {
+        Ok(remark) => {
+            println!("{remark}");
+            ExitCode::SUCCESS
+        }
+        Err(Failure(why)) => {
+            println!("soak failed: {why}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+/// The minutes that the command line asks for.
+fn minutes(arguments: &[&str]) -> Result<u64, String> {
+    match arguments {
+        [] => Ok(MINUTES),
+        ["--minutes", number] => number
+            .parse()
+            .ok()
+            .filter(|minutes| (1..=MOST_MINUTES).contains(minutes))
+            .ok_or(format!("--minutes must be 1 to {MOST_MINUTES}")),
+        _ => Err("soak takes --minutes N and nothing else".to_owned()),
+    }
+}
+
+/// Soaks binaries that are built already; what there is to remark.
+pub(crate) fn soak(environment: &Environment, minutes: u64) -> Result<String, Failure> {
+    let folder = environment.build_folder.join("soak");
+    let bench = Bench::new(
+        environment.root.clone(),
+        environment.build_folder.join("debug"),
+        folder,
+    )?;
+    println!("{minutes} min under a steady load; a dot is ten seconds");
+    let (samples, wrong) = Load::start(&bench)?.run(minutes * 60)?;
+    let file = bench.path("samples.csv");
+    std::fs::write(&file, as_csv(&samples))
+        .map_err(|cause| Failure(format!("writing {}: {cause}", file.display())))?;
+    println!("\n{}", as_table(&samples));
+    println!("every sample: {}", file.display());
+    let grown = SERIES.iter().filter(|series| !series.holds(&samples));
+    let mut faults: Vec<String> = grown.map(|series| series.name.to_owned()).collect();
+    if !faults.is_empty() {
+        faults = vec![format!("grown: {}", faults.join(", "))];
+    }
+    faults.extend(wrong);
+    if faults.is_empty() {
+        // Hundreds of megabytes after ten minutes, and nobody's any more.
+        drop(std::fs::remove_dir_all(bench.path("data")));
+        return Ok(format!("{minutes} min, nothing grew that must not"));
+    }
+    Err(Failure(faults.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_minutes_are_ten_or_what_is_asked_for_and_nothing_else_is_understood() {
+        assert_eq!(minutes(&[]), Ok(10));
+        assert_eq!(minutes(&["--minutes", "2"]), Ok(2));
+        for other in [
+            &["--minutes"][..],
+            &["--minutes", "0"],
+            &["--minutes", "many"],
+            &["2"],
+            &["--minutes", "2", "more"],
+        ] {
+            assert!(minutes(other).is_err(), "{other:?}");
+        }
+    }
+}
