@@ -54,7 +54,7 @@ pub enum OpenError {
 
 /// Page cache of the connection that writes, in KiB (negative, as SQLite takes it): the ends of the tables and the inner
 /// pages of the indexes of a long history.
-const WRITER_CACHE: i64 = -16 * 1024;
+const WRITER_CACHE: i64 = -8 * 1024;
 
 /// A data folder that is ours until this is dropped.
 #[derive(Debug)]
