@@ -1,5 +1,5 @@
 //! Where memory comes from: mimalloc, which takes half the time of the system's own with many small allocations on
-//! several threads. Built with `count-allocations`, every allocation is counted by where it is made, for a measurement.
+//! several threads, for SQLite's too. Built with `count-allocations`, every allocation is counted by where it is made, for a measurement.
 
 #[cfg(not(feature = "count-allocations"))]
 #[global_allocator]
@@ -19,7 +19,7 @@ impl Count {
     pub(crate) fn start() -> Self {
         Self {
             #[cfg(feature = "count-allocations")]
-            _profiler: dhat::Profiler::builder().trim_backtraces(Some(24)).build(),
+            _profiler: dhat::Profiler::builder().trim_backtraces(Some(48)).build(),
         }
     }
 }

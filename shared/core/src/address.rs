@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use url::{Host, Url};
 
@@ -151,7 +152,7 @@ pub enum AddressFault {
 
 /// An address that can be delivered to, in its normal form. Never shown whole: its path and query may be secret.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Address(Url);
+pub struct Address(Arc<Url>);
 
 impl Address {
     /// Reads an address and judges it as far as that is possible without resolving its name.
@@ -191,7 +192,7 @@ impl Address {
         if let Some(ip) = literal {
             judge(SocketAddr::new(ip, port), networks, &[]).map_err(AddressFault::Forbidden)?;
         }
-        Ok(Self(url))
+        Ok(Self(Arc::new(url)))
     }
 
     /// The whole address, for the transport.

@@ -1,5 +1,7 @@
 //! Which of the sender's headers go on to destinations, what is added, and how any text becomes a header value.
 
+use std::borrow::Cow;
+
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
@@ -68,7 +70,9 @@ impl KeptHeaders {
 
     /// One `name: value` line each, for the store; a header value never holds a line end.
     pub fn to_lines(&self) -> Vec<u8> {
-        let mut lines = Vec::new();
+        let length =
+            |(name, value): &(HeaderName, HeaderValue)| name.as_str().len() + value.len() + 3;
+        let mut lines = Vec::with_capacity(self.0.iter().map(length).sum());
         for (name, value) in &self.0 {
             lines.extend_from_slice(name.as_str().as_bytes());
             lines.extend_from_slice(b": ");
@@ -105,7 +109,7 @@ fn named_in_connection(headers: &HeaderMap) -> Vec<String> {
 
 /// Any text as a header value: bytes outside visible ASCII are percent-encoded.
 pub fn encoded(text: &str) -> HeaderValue {
-    let plain = utf8_percent_encode(text, ENCODED).to_string();
+    let plain = Cow::from(utf8_percent_encode(text, ENCODED));
     HeaderValue::from_str(&plain).unwrap_or(HeaderValue::from_static(""))
 }
 
@@ -118,10 +122,15 @@ pub enum Signed {
     No,
 }
 
+/// About how many headers an attempt gets from Switchboard and from HTTP itself.
+const MOST_ADDED: usize = 12;
+
 /// The headers of one attempt: the sender's, what Switchboard adds, and `own`, the destination's configured ones,
 /// which win over the sender's of the same name.
 pub fn outgoing(attempt: &Attempt, own: &HeaderMap, signed: Signed) -> HeaderMap {
-    let mut headers = HeaderMap::new();
+    let kept = attempt.event.headers.0.len();
+    let mut headers =
+        HeaderMap::with_capacity(kept.saturating_add(own.len()).saturating_add(MOST_ADDED));
     for (name, value) in attempt.event.headers.iter() {
         let replaced = SIGNATURE_PREFIXES
             .iter()

@@ -22,7 +22,9 @@ fn digest(parts: &[&[u8]]) -> String {
     }
     let full = hash.finalize();
     let half = full.get(..16).unwrap_or_default();
-    BASE32_NOPAD.encode(half).to_ascii_lowercase()
+    let mut text = BASE32_NOPAD.encode(half);
+    text.make_ascii_lowercase();
+    text
 }
 
 macro_rules! id {

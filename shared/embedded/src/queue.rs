@@ -47,6 +47,8 @@ struct Waiting<S> {
     inside: VecDeque<S>,
     /// How many from outside may wait now.
     most_outside: usize,
+    /// Whether the writer waits for the bell. Ringing it is a system call.
+    writer_waits: bool,
     /// How many of ours were taken for the transaction under way.
     taken_inside: usize,
     is_closed: bool,
@@ -68,6 +70,7 @@ impl<S> Default for Queue<S> {
                 outside: VecDeque::new(),
                 inside: VecDeque::new(),
                 most_outside: MOST_WAITING,
+                writer_waits: false,
                 taken_inside: 0,
                 is_closed: false,
             }),
@@ -87,11 +90,21 @@ impl<S> Queue<S> {
             From::Inside => {
                 let closed = |_: AcquireError| NotTaken::Closed;
                 self.places.acquire().await.map_err(closed)?.forget();
-                self.open()?.inside.push_back(step);
+                let mut waiting = self.open()?;
+                waiting.inside.push_back(step);
+                self.ring(waiting);
             }
         }
-        self.bell.notify_one();
         Ok(())
+    }
+
+    /// Rings for the writer, if it waits.
+    fn ring(&self, mut waiting: MutexGuard<'_, Waiting<S>>) {
+        let writer_waits = std::mem::take(&mut waiting.writer_waits);
+        drop(waiting);
+        if writer_waits {
+            self.bell.notify_one();
+        }
     }
 
     fn put_outside(&self, step: S, most: fn(usize) -> usize) -> Result<(), NotTaken> {
@@ -100,6 +113,7 @@ impl<S> Queue<S> {
             return Err(NotTaken::Full);
         }
         waiting.outside.push_back(step);
+        self.ring(waiting);
         Ok(())
     }
 
@@ -112,6 +126,7 @@ impl<S> Queue<S> {
             && waiting.outside.is_empty()
             && !waiting.is_closed
         {
+            waiting.writer_waits = true;
             waiting = self
                 .bell
                 .wait(waiting)

@@ -14,18 +14,17 @@ use crate::command::Failure;
 /// Events of the short run and of the long one.
 const EVENTS: [u32; 2] = [500, 1_500];
 /// How many places are named.
-const NAMED: usize = 6;
-/// How the names begin of what allocates on behalf of somebody else.
-const BENEATH: [&str; 9] = [
-    "dhat",
-    "alloc::",
-    "core::",
-    "std::",
-    "bytes::",
-    "hashbrown",
-    "__rust",
-    "T as ",
-    "dyn ",
+const NAMED: usize = 12;
+/// The file that every allocation passes through.
+const ALLOCATOR: &str = "local/src/allocator.rs";
+/// Where our own files lie. Of a path only the last three parts are told.
+const OWN: [&str; 6] = [
+    "shared",
+    "functions",
+    "shared/core",
+    "shared/embedded",
+    "shared/web",
+    "functions/local",
 ];
 
 /// How often each place allocated.
@@ -90,11 +89,13 @@ fn counted(bench: &Bench, gate: &str, events: u32) -> Result<Places, Failure> {
     let pid = switchboard.id().to_string();
     let asked = Command::new("kill").args(["-TERM", &pid]).status();
     asked.map_err(|cause| Failure(format!("kill: {cause}")))?;
-    until("the allocations are written", || Ok(read(&file)))
+    until("the allocations are written", || {
+        Ok(read(&file, bench.root()))
+    })
 }
 
 /// What was counted, by place; `None` while it is not written whole.
-fn read(file: &Path) -> Option<Places> {
+fn read(file: &Path, root: &Path) -> Option<Places> {
     let counted: Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()?;
     let names = counted.get("ftbl")?.as_array()?;
     let mut places = Places::new();
@@ -104,24 +105,30 @@ fn read(file: &Path) -> Option<Places> {
             let index = usize::try_from(frame.as_u64()?).ok()?;
             names.get(index)?.as_str()
         });
-        *places.entry(place(names)).or_default() += number(point, "/tbk").ok()?;
+        let place = place(names, |file| {
+            OWN.iter().any(|own| root.join(own).join(file).is_file())
+        });
+        *places.entry(place).or_default() += number(point, "/tbk").ok()?;
     }
     Some(places)
 }
 
-/// The first function of a stack that allocates for itself.
-fn place<'a>(frames: impl Iterator<Item = &'a str>) -> String {
+/// The first of our own functions in a stack, from the inside; a library's own allocation is its last known function's.
+fn place<'a>(frames: impl Iterator<Item = &'a str>, is_own: impl Fn(&str) -> bool) -> String {
     let mut last = "unknown";
     for frame in frames {
-        // `0x55…: function (file:line)`
-        let function = frame.split_once(": ").map_or(frame, |(_, rest)| rest);
-        last = function;
-        let name = function.trim_start_matches(['<', '&']);
-        if !BENEATH.iter().any(|beneath| name.starts_with(beneath)) {
-            break;
+        // `0x55…: function (file:line:column)`
+        let told = frame.split_once(": ").map_or(frame, |(_, rest)| rest);
+        last = told;
+        let file = told
+            .rsplit_once(" (")
+            .and_then(|(_, at)| at.split(':').next())
+            .unwrap_or_default();
+        if file != ALLOCATOR && is_own(file) {
+            return told.to_owned();
         }
     }
-    last.to_owned()
+    format!("a library, {last}")
 }
 
 #[cfg(test)]
@@ -129,17 +136,26 @@ mod tests {
     use super::place;
 
     #[test]
-    fn an_allocation_belongs_to_the_first_function_that_made_it_for_itself() {
+    fn an_allocation_belongs_to_the_first_of_our_own_functions_above_it() {
         let frames = [
-            "0x1: <dhat::Alloc as core::alloc::GlobalAlloc>::alloc (lib.rs:1:2)",
-            "0x2: alloc::vec::Vec<T>::with_capacity (mod.rs:3:4)",
-            "0x3: switchboard_core::forward::outgoing (forward.rs:5:6)",
-            "0x4: switchboard_core::attempt::request (attempt.rs:7:8)",
+            "0x1: alloc (dhat-0.3.3/src/lib.rs:1176:9)",
+            "0x2: __rust_alloc (local/src/allocator.rs:10:19)",
+            "0x3: with_capacity (core/src/option.rs:3:4)",
+            "0x4: outgoing (core/src/forward.rs:5:6)",
+            "0x5: request (core/src/attempt.rs:7:8)",
         ];
-        let place = place(frames.into_iter());
+        let own = [
+            "local/src/allocator.rs",
+            "core/src/forward.rs",
+            "core/src/attempt.rs",
+        ];
+        let found =
+            |frames: &[&'static str]| place(frames.iter().copied(), |file| own.contains(&file));
+        assert_eq!(found(&frames), "outgoing (core/src/forward.rs:5:6)");
+        let beneath = frames.get(..3).expect("three");
         assert_eq!(
-            place,
-            "switchboard_core::forward::outgoing (forward.rs:5:6)"
+            found(beneath),
+            "a library, with_capacity (core/src/option.rs:3:4)"
         );
     }
 }

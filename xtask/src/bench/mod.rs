@@ -121,7 +121,7 @@ fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Fai
     let wanted = |group: &Group| asked.groups.is_empty() || asked.groups.contains(&group.name);
     let built = environment.build_folder.join("release");
     let folder = environment.build_folder.join("bench");
-    let bench = Bench::new(built.clone(), folder.clone())?;
+    let bench = Bench::new(environment.root.clone(), built.clone(), folder.clone())?;
     let counting = bench.with(folder.join("switchboard-that-counts"));
     let packages = [
         "--package",

@@ -151,6 +151,7 @@ pub(crate) fn number(value: &Value, pointer: &str) -> Result<f64, Failure> {
 
 /// Where the programs that are measured lie, and a folder for what they write.
 pub(crate) struct Bench {
+    root: PathBuf,
     switchboard: PathBuf,
     programs: PathBuf,
     folder: PathBuf,
@@ -158,10 +159,11 @@ pub(crate) struct Bench {
 
 impl Bench {
     /// Programs in one folder, and an empty folder.
-    pub(crate) fn new(programs: PathBuf, folder: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn new(root: PathBuf, programs: PathBuf, folder: PathBuf) -> Result<Self, Failure> {
         drop(std::fs::remove_dir_all(&folder));
         std::fs::create_dir_all(&folder).map_err(failed("making a folder for the measurement"))?;
         Ok(Self {
+            root,
             switchboard: programs.join("switchboard"),
             programs,
             folder,
@@ -171,10 +173,16 @@ impl Bench {
     /// The same with another build of the binary.
     pub(crate) fn with(&self, switchboard: PathBuf) -> Self {
         Self {
+            root: self.root.clone(),
             switchboard,
             programs: self.programs.clone(),
             folder: self.folder.clone(),
         }
+    }
+
+    /// The root of the workspace.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// A path in the folder.

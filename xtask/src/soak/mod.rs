@@ -60,7 +60,11 @@ fn minutes(arguments: &[&str]) -> Result<u64, String> {
 /// Soaks binaries that are built already; what there is to remark.
 pub(crate) fn soak(environment: &Environment, minutes: u64) -> Result<String, Failure> {
     let folder = environment.build_folder.join("soak");
-    let bench = Bench::new(environment.build_folder.join("debug"), folder)?;
+    let bench = Bench::new(
+        environment.root.clone(),
+        environment.build_folder.join("debug"),
+        folder,
+    )?;
     println!("{minutes} min under a steady load; a dot is ten seconds");
     let (samples, wrong) = Load::start(&bench)?.run(minutes * 60)?;
     let file = bench.path("samples.csv");
