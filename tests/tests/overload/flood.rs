@@ -24,10 +24,11 @@ const WITHIN_MS: [(u16, f64); 2] = [(200, 8000.0), (503, 5000.0)];
 const MOST_MEMORY: u64 = 200;
 /// What memory may grow by while the flood goes on, in MiB.
 const MOST_GROWTH: u64 = 24;
-/// Handles beside the connections.
-const OWN_HANDLES: usize = 100;
+/// Handles beside the connections: the process's own, and connections that the sender has closed and replaced while a
+/// busy machine has not come to see their end.
+const OWN_HANDLES: usize = 1000;
 /// Handles that each of the processes may need.
-pub(crate) const HANDLES: u64 = 4000;
+pub(crate) const HANDLES: u64 = 5000;
 /// How long it may take until everything accepted is delivered.
 const RECOVERY: Duration = Duration::from_mins(1);
 
