@@ -12,6 +12,7 @@
 pub mod browser;
 pub mod libraries;
 pub mod load;
+pub mod process;
 pub mod receivers;
 pub mod run;
 pub mod sender;

@@ -122,7 +122,7 @@ impl Sending {
             clock::at(start, after).await;
             while under_way.try_join_next().is_some() {}
             if under_way.len() >= self.send.connections {
-                locked(&self.told).unanswered();
+                locked(&self.told).not_sent();
                 continue;
             }
             let sending = Arc::clone(self);

@@ -16,6 +16,8 @@ pub(crate) struct Told {
     /// How long the answers of each status took, in nanoseconds.
     times: BTreeMap<u16, Vec<u64>>,
     unanswered: u64,
+    /// What was never sent, since all connections were in use.
+    not_sent: u64,
     /// 503s that do not say when to try again.
     without_retry_after: u64,
     accepted: Option<BufWriter<File>>,
@@ -51,6 +53,11 @@ impl Told {
         self.unanswered += 1;
     }
 
+    /// One was not sent.
+    pub(crate) fn not_sent(&mut self) {
+        self.not_sent += 1;
+    }
+
     /// All of it, as an object.
     pub(crate) fn told(mut self) -> io::Result<Map<String, Value>> {
         if let Some(file) = &mut self.accepted {
@@ -66,6 +73,7 @@ impl Told {
         let mut told = Map::new();
         told.insert("statuses".to_owned(), Value::Object(statuses));
         told.insert("unanswered".to_owned(), json!(self.unanswered));
+        told.insert("not_sent".to_owned(), json!(self.not_sent));
         let missing = json!(self.without_retry_after);
         told.insert("without_retry_after".to_owned(), missing);
         let by_status = Value::Object(answered_by_status);
@@ -91,10 +99,13 @@ mod tests {
         told.answered(answer(503, true), None, 2_000_000);
         told.answered(answer(503, false), None, 4_000_000);
         told.unanswered();
+        told.not_sent();
+        told.not_sent();
         let told = Value::Object(told.told().expect("told"));
         assert_eq!(told["statuses"], json!({"200": 1, "503": 2}));
         assert_eq!(told["without_retry_after"], 1);
         assert_eq!(told["unanswered"], 1);
+        assert_eq!(told["not_sent"], 2);
         assert_eq!(told["answered_by_status"]["503"]["max_ms"], 4.0);
         assert_eq!(told["answered"]["count"], 3);
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use http::StatusCode;
+use switchboard_tests::process::allow_handles;
 use switchboard_tests::switchboard::Switchboard;
 use switchboard_tests::wait;
 
@@ -23,8 +24,11 @@ const WITHIN_MS: [(u16, f64); 2] = [(200, 8000.0), (503, 5000.0)];
 const MOST_MEMORY: u64 = 200;
 /// What memory may grow by while the flood goes on, in MiB.
 const MOST_GROWTH: u64 = 24;
-/// Handles beside the connections.
-const OWN_HANDLES: usize = 100;
+/// Handles beside the connections: the process's own, and connections that the sender has closed and replaced while a
+/// busy machine has not come to see their end.
+const OWN_HANDLES: usize = 1000;
+/// Handles that each of the processes may need.
+pub(crate) const HANDLES: u64 = 5000;
 /// How long it may take until everything accepted is delivered.
 const RECOVERY: Duration = Duration::from_mins(1);
 
@@ -76,7 +80,7 @@ async fn flood(
     clippy::print_stderr,
     reason = "what was measured is worth a look also when it is as it should be"
 )]
-fn judge(name: &str, capacity: u64, sent: &Sent, looks: &Looks) {
+fn judge(name: &str, times: u64, capacity: u64, sent: &Sent, looks: &Looks) {
     let (accepted, turned_away) = (sent.answered(200), sent.answered(503));
     let told = format!(
         "{name} of {capacity}/s: {accepted} accepted (99 % within {:.0} ms), {turned_away} turned away (within {:.0} ms) \
@@ -92,6 +96,9 @@ fn judge(name: &str, capacity: u64, sent: &Sent, looks: &Looks) {
     eprintln!("{told}");
     assert_eq!(sent.otherwise(), 0, "all have an answer; {told}");
     assert_eq!(sent.without_retry_after(), 0, "{told}");
+    // On a busy machine the sender may not come along; what it did not send was not offered.
+    let planned = times * capacity * SECONDS;
+    assert!(accepted + turned_away >= planned / 2, "a flood; {told}");
     assert!(turned_away > 0, "more was offered than fits; {told}");
     for (status, most) in WITHIN_MS {
         assert!(sent.p99_ms(status) < most, "{status}; {told}");
@@ -107,6 +114,7 @@ fn judge(name: &str, capacity: u64, sent: &Sent, looks: &Looks) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_is_turned_away_at_once_and_what_was_accepted_is_delivered() {
     let _turn = TURN.lock().await;
+    allow_handles(HANDLES).await;
     let folder = tempfile::tempdir().expect("a folder");
     let sink = Sink::start(folder.path()).await;
     let slow = start(&sink).set("SWITCHBOARD_FAIL", SLOW);
@@ -121,7 +129,7 @@ async fn a_flood_is_turned_away_at_once_and_what_was_accepted_is_delivered() {
     for (name, times, list) in [("twice", 2, &lists[2]), ("tenfold", 10, &lists[3])] {
         let offered = times * capacity;
         let (sent, looks) = flood(&switchboard, &sink, offered, SECONDS, list).await;
-        judge(name, capacity, &sent, &looks);
+        judge(name, times, capacity, &sent, &looks);
         accepted += sent.answered(200);
         turned_away += sent.answered(503);
     }

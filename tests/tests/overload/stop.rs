@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use switchboard_tests::process::allow_handles;
 use switchboard_tests::switchboard::Switchboard;
 use switchboard_tests::wait;
 
+use crate::flood::HANDLES;
 use crate::load::{Sink, send};
 use crate::setting::{SECRET, SLOW, TURN, start};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_in_a_flood_keeps_what_was_answered() {
     let _turn = TURN.lock().await;
+    allow_handles(HANDLES).await;
     let folder = tempfile::tempdir().expect("a folder");
     let sink = Sink::start(folder.path()).await;
     let slow = start(&sink).set("SWITCHBOARD_FAIL", SLOW);
