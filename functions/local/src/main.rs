@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
+use tokio::runtime::Runtime;
 
 use command::{Command, CommandLine};
 use configure::Environment;
@@ -45,12 +46,7 @@ fn main() -> ExitCode {
     let started = getrandom::fill(&mut seed)
         .map_err(Failed::new)
         .and_then(|()| fail::install(environment.text("SWITCHBOARD_FAIL")))
-        .and_then(|()| {
-            tokio::runtime::Builder::new_multi_thread()
-                .enable_all()
-                .build()
-                .map_err(Failed::new)
-        });
+        .and_then(|()| Runtime::new().map_err(Failed::new));
     let ended = started.and_then(|runtime| {
         let command = line.command.unwrap_or(Command::Serve(line.serve));
         let mut rng = ChaCha20Rng::from_seed(seed);
