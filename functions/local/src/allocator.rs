@@ -1,5 +1,6 @@
 //! Where memory comes from: mimalloc, which takes half the time of the system's own with many small allocations on
-//! several threads, for SQLite's too. Built with `count-allocations`, every allocation is counted by where it is made, for a measurement.
+//! several threads. SQLite keeps the system's: with mimalloc for it too, 21 hurting destinations at once took 42 MiB
+//! above rest instead of 27. Built with `count-allocations`, every allocation is counted by where it is made.
 
 #[cfg(not(feature = "count-allocations"))]
 #[global_allocator]
