@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use crate::clock::{Stopwatch, written};
 use crate::command::{Cargo, Failure};
 use crate::environment::Environment;
+use crate::subcommand;
 
 /// The version that is installed, once, under its own name.
 const VERSION: &str = "0.13.2";
@@ -39,15 +40,7 @@ pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitC
 
 /// The minutes that the command line asks for.
 fn minutes(arguments: &[&str]) -> Result<u64, String> {
-    match arguments {
-        [] => Ok(MINUTES),
-        ["--minutes", number] => number
-            .parse()
-            .ok()
-            .filter(|minutes| (1..=MOST_MINUTES).contains(minutes))
-            .ok_or(format!("--minutes must be 1 to {MOST_MINUTES}")),
-        _ => Err("fuzz takes --minutes N and nothing else".to_owned()),
-    }
+    subcommand::minutes("fuzz", arguments, MINUTES, MOST_MINUTES)
 }
 
 fn all(environment: &Environment, minutes: u64) -> Result<(), Failure> {

@@ -53,6 +53,24 @@ pub(crate) fn refuse(why: &str) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
+/// The minutes that a command line asks for behind `name`: `usual` without an option, at most `most`.
+pub(crate) fn minutes(
+    name: &str,
+    arguments: &[&str],
+    usual: u64,
+    most: u64,
+) -> Result<u64, String> {
+    match arguments {
+        [] => Ok(usual),
+        ["--minutes", number] => number
+            .parse()
+            .ok()
+            .filter(|minutes| (1..=most).contains(minutes))
+            .ok_or(format!("--minutes must be 1 to {most}")),
+        _ => Err(format!("{name} takes --minutes N and nothing else")),
+    }
+}
+
 /// What can be run, a line each.
 pub(crate) fn usage() -> String {
     let lines = ALL

@@ -15,6 +15,7 @@ use self::told::{as_csv, as_table};
 use crate::bench::process::Bench;
 use crate::command::{Cargo, Failure};
 use crate::environment::Environment;
+use crate::subcommand;
 
 /// Minutes, unless others are asked for.
 const MINUTES: u64 = 10;
@@ -46,15 +47,7 @@ pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitC
 
 /// The minutes that the command line asks for.
 fn minutes(arguments: &[&str]) -> Result<u64, String> {
-    match arguments {
-        [] => Ok(MINUTES),
-        ["--minutes", number] => number
-            .parse()
-            .ok()
-            .filter(|minutes| (1..=MOST_MINUTES).contains(minutes))
-            .ok_or(format!("--minutes must be 1 to {MOST_MINUTES}")),
-        _ => Err("soak takes --minutes N and nothing else".to_owned()),
-    }
+    subcommand::minutes("soak", arguments, MINUTES, MOST_MINUTES)
 }
 
 /// Soaks binaries that are built already; what there is to remark.
