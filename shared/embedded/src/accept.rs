@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, ToSql};
 use switchboard_core::delivery::State;
 use switchboard_core::event::Event;
 use switchboard_core::identity::{EventId, Run};
@@ -14,6 +14,9 @@ use crate::rows::state_number;
 use crate::totals::{OTHER_BODIES, REPEATS, STORED, UNROUTED};
 use crate::wakes::{Fresh, Look};
 use crate::writer::{Failure, Step};
+
+/// Most deliveries that one statement stores.
+const ROWS_AT_ONCE: usize = 16;
 
 /// What is looked at of an event that is stored already.
 struct Stored {
@@ -126,8 +129,8 @@ fn repeat(
     Ok(Accepted::Repeat(same))
 }
 
-/// Stores the deliveries of a plan. Those of a fresh event that are due go to their lanes without being read again, or,
-/// where the destination is held, are held from the start: they would be shelved next.
+/// Stores the deliveries of a plan, which names each once. Those of a fresh event that are due go to their lanes without
+/// being read again, or, where the destination is held, are held from the start: they would be shelved next.
 fn queue(
     step: &mut Step<'_>,
     seq: i64,
@@ -135,42 +138,63 @@ fn queue(
     now: Timestamp,
     fresh: Option<&Arc<Event>>,
 ) -> Result<(), Failure> {
-    for queued in plan {
-        let key = &queued.key;
-        let due = fresh.filter(|_| queued.due <= now);
-        let state = match due {
-            Some(_) if step.is_held(&key.destination)? => State::Held,
-            Some(_) | None => State::Waiting,
-        };
-        let added = step
-            .prepare_cached(
-                "INSERT INTO delivery (event, run, destination, action, id, state, due, changed_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
-            )?
-            .execute((
-                seq,
-                key.run.0,
-                key.destination.as_str(),
-                key.action.as_str(),
-                key.id.as_str(),
-                state_number(state),
-                queued.due.millis(),
-                now.millis(),
-            ))?;
-        if added == 0 {
-            continue;
+    for queued in plan.chunks(ROWS_AT_ONCE) {
+        let mut states = Vec::with_capacity(queued.len());
+        for queued in queued {
+            let is_due = fresh.is_some() && queued.due <= now;
+            states.push(if is_due && step.is_held(&queued.key.destination)? {
+                State::Held
+            } else {
+                State::Waiting
+            });
         }
-        step.totals.enter(state, &key.destination);
-        match due {
-            Some(event) if state == State::Waiting => step.news.fresh(Fresh {
-                seq,
-                event: Arc::clone(event),
-                key: key.clone(),
-            }),
-            Some(_) => {}
-            None => step.news.look(&key.destination, Look::At(queued.due)),
+        insert_deliveries(step, seq, now, queued, &states)?;
+        for (queued, state) in queued.iter().zip(states) {
+            let key = &queued.key;
+            step.totals.enter(state, &key.destination);
+            match fresh.filter(|_| queued.due <= now) {
+                Some(event) if state == State::Waiting => step.news.fresh(Fresh {
+                    seq,
+                    event: Arc::clone(event),
+                    key: key.clone(),
+                }),
+                Some(_) => {}
+                None => step.news.look(&key.destination, Look::At(queued.due)),
+            }
         }
     }
+    Ok(())
+}
+
+/// Inserts rows by one statement: it finds its place in the table and opens the indexes once for all of them. Should one
+/// fail, the transaction is undone, so nothing is written down for undoing the others (`OR FAIL`).
+fn insert_deliveries(
+    step: &Step<'_>,
+    seq: i64,
+    now: Timestamp,
+    plan: &[Queued],
+    states: &[State],
+) -> Result<(), Failure> {
+    let rows = vec!["(?1, ?2, ?, ?, ?, ?, ?, ?)"; plan.len()].join(", ");
+    let mut statement = step.prepare_cached(&format!(
+        "INSERT OR FAIL INTO delivery (event, changed_at, run, destination, action, id, state, due) VALUES {rows}"
+    ))?;
+    let mut bound = 0_usize;
+    let mut bind = |value: &dyn ToSql| {
+        bound = bound.saturating_add(1);
+        statement.raw_bind_parameter(bound, value)
+    };
+    bind(&seq)?;
+    bind(&now.millis())?;
+    for (Queued { key, due }, state) in plan.iter().zip(states) {
+        bind(&key.run.0)?;
+        bind(&key.destination.as_str())?;
+        bind(&key.action.as_str())?;
+        bind(&key.id.as_str())?;
+        bind(&state_number(*state))?;
+        bind(&due.millis())?;
+    }
+    statement.raw_execute()?;
     Ok(())
 }
 

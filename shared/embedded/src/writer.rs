@@ -7,7 +7,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use switchboard_core::fail::{self, FailPoint};
@@ -20,12 +20,6 @@ use crate::queue::{From, MOST_STEPS, NotTaken, Queue};
 use crate::settings;
 use crate::totals::Changes;
 use crate::wakes::{News, Wakes};
-
-/// From this many steps in a transaction on the writer is busy: then it waits a moment for more before it begins the
-/// next. A transaction costs about as much as ten steps do.
-const BUSY: usize = 8;
-/// That moment.
-const MOMENT: Duration = Duration::from_micros(500);
 
 /// Why a step failed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -231,17 +225,11 @@ fn stopwatch() -> Instant {
 fn run(mut connection: Connection, mut known: Known, waiting: &Steps, wakes: &Wakes) {
     let _ending = Ending(waiting);
     let mut batch = Vec::with_capacity(MOST_STEPS);
-    let mut before = 0;
     loop {
         waiting.take(&mut batch);
         if batch.is_empty() {
             return;
         }
-        if before >= BUSY && batch.len() < MOST_STEPS {
-            std::thread::sleep(MOMENT);
-            waiting.take(&mut batch);
-        }
-        before = batch.len();
         let begun = stopwatch();
         let committed = commit(&mut connection, &mut known, &mut batch, wakes);
         if committed.is_ok() {
@@ -305,6 +293,8 @@ fn write(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures_util::FutureExt;
 
     use super::*;

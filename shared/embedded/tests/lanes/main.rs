@@ -18,7 +18,7 @@ use switchboard_core::ports::{Ledger, Selection, SettingsStore, Spread};
 use switchboard_core::time::Clock;
 use tokio::time::timeout;
 
-use setting::{CONFIGURATION, Does, Told, configured, name, run};
+use setting::{CONFIGURATION, Does, Told, configured, name, run, run_recovering};
 
 #[tokio::test]
 async fn a_failing_delivery_gets_six_attempts_and_then_waits_for_a_redrive() {
@@ -275,7 +275,10 @@ async fn of_ten_attempts_one_that_breaks_our_own_code_is_made_again_and_the_othe
 #[tokio::test]
 async fn a_lane_that_breaks_off_is_started_again() {
     let folder = tempfile::tempdir().expect("a folder");
-    let running = run(folder.path(), &configured(CONFIGURATION), &Told::new(&[]));
+    // Nothing but lanes looks at the clock: what recovers does not break off, and the lanes with it.
+    let never = Duration::from_hours(1);
+    let told = Told::new(&[]);
+    let running = run_recovering(folder.path(), &configured(CONFIGURATION), &told, never);
     running.accept("1", &["good", "bad"]).await;
     running
         .until("both lanes run", |totals| totals.delivered == 2)
@@ -287,9 +290,14 @@ async fn a_lane_that_breaks_off_is_started_again() {
         .change(Change::Release(name("good")))
         .await
         .expect("a change");
-    while running.clock.breaks.load(Ordering::SeqCst) > 0 {
-        let _ = timeout(Duration::from_millis(5), std::future::pending::<()>()).await;
-    }
+    let broken = async {
+        while running.clock.breaks.load(Ordering::SeqCst) > 0 {
+            let _ = timeout(Duration::from_millis(5), std::future::pending::<()>()).await;
+        }
+    };
+    timeout(Duration::from_secs(20), broken)
+        .await
+        .expect("they break off");
     running.accept("2", &["good", "bad"]).await;
     running
         .until("both lanes run again", |totals| totals.delivered == 4)

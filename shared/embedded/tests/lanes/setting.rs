@@ -192,6 +192,16 @@ pub(crate) struct Running {
 }
 
 pub(crate) fn run(folder: &Path, configuration: &Arc<Configuration>, told: &Told) -> Running {
+    run_recovering(folder, configuration, told, Duration::from_millis(100))
+}
+
+/// The same, recovering this often.
+pub(crate) fn run_recovering(
+    folder: &Path,
+    configuration: &Arc<Configuration>,
+    told: &Told,
+    every: Duration,
+) -> Running {
     let store = Arc::new(Store::open(folder).expect("a store"));
     let clock = Arc::new(RunningClock {
         start: Instant::now(),
@@ -211,7 +221,7 @@ pub(crate) fn run(folder: &Path, configuration: &Arc<Configuration>, told: &Told
         Arc::clone(configuration),
         shared,
     )
-    .recovering_every(Duration::from_millis(100));
+    .recovering_every(every);
     let (stop, stopped) = watch::channel(false);
     Running {
         store,

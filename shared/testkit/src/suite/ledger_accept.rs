@@ -137,6 +137,21 @@ pub async fn every_delivery_of_the_plan_waits_for_its_own_due_time<F: Fixture>(f
     }
 }
 
+pub async fn a_long_plan_is_stored_whole<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let event = event("shop", "1001", START);
+    let names: Vec<String> = (0..50).map(|n| format!("to-{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let plan = plan(&event, Run(0), &names, START);
+    assert_eq!(stage.accept(&event, &plan).await, Accepted::New);
+    assert_eq!(stage.totals().await.waiting, 50);
+    for queued in &plan {
+        let view = stage.stands(&event.id, &queued.key).await;
+        assert_eq!(view.state, State::Waiting, "{}", queued.key.destination);
+        stage.go(&queued.key, START).await;
+    }
+}
+
 pub async fn an_event_that_no_route_names_is_stored_and_counted_unrouted<F: Fixture>(fixture: F) {
     let stage = Stage::open(fixture).await;
     let event = event("shop", "1001", START);

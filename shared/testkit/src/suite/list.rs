@@ -13,6 +13,7 @@ macro_rules! conformance {
                 fifty_at_once_are_one_new_event_and_forty_nine_repeats,
                 fifty_different_events_at_once_are_all_new,
                 every_delivery_of_the_plan_waits_for_its_own_due_time,
+                a_long_plan_is_stored_whole,
                 an_event_that_no_route_names_is_stored_and_counted_unrouted,
                 a_copy_to_your_endpoint_is_no_route,
                 a_repeat_does_not_change_the_plan,

@@ -20,10 +20,12 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use self::body::Budget;
 use self::count::{Counter, Declined};
+use self::whole::{BrokeOff, Whole};
 
 mod answer;
 mod body;
 mod count;
+mod whole;
 
 /// What every source's address starts with.
 const PREFIX: &str = "/in/";
@@ -180,17 +182,16 @@ impl<B: Backend> Door<B> {
         answer::to(&Reply::Declined(cause))
     }
 
-    /// Runs a step in a task of its own, so that neither a sender who hangs up nor the time limit cuts it in the
-    /// middle. `None` when it failed or takes too long; it may still be done then, and the sender's next copy is a
-    /// repeat.
+    /// Waits for a step that neither a sender who hangs up nor the time limit cuts in the middle. `None` when it failed
+    /// or takes too long; it may still be done then, and the sender's next copy is a repeat.
     async fn whole_step(
         &self,
         step: impl Future<Output = Reply> + Send + 'static,
     ) -> Option<Reply> {
-        match tokio::time::timeout(self.limits.accept_time, tokio::spawn(step)).await {
+        match tokio::time::timeout(self.limits.accept_time, Whole::new(step)).await {
             Ok(Ok(reply)) => Some(reply),
-            Ok(Err(error)) => {
-                tracing::error!(error = %error, "receiving failed half-way");
+            Ok(Err(BrokeOff)) => {
+                tracing::error!("receiving failed half-way");
                 None
             }
             Err(_) => {
