@@ -283,6 +283,7 @@ impl<T: Transport> Lane<T> {
                 let mut statement = connection.prepare_cached(sql)?;
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
                 let mut waiting = statement.query((destination.as_str(), limit))?;
+                let mut attempts = rows::Attempts::of(connection)?;
                 while let Some(row) = waiting.next()? {
                     let action = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
                     let spot = (row.get(0)?, row.get(1)?, rows::action(action)?);
@@ -300,7 +301,7 @@ impl<T: Transport> Lane<T> {
                     }
                     let (seq, run, action) = spot;
                     let place = (seq, run, destination.as_str(), action.as_str());
-                    let Some(attempt) = rows::attempt_at(connection, place)? else {
+                    let Some(attempt) = attempts.at(place)? else {
                         continue;
                     };
                     let more = bytes.saturating_add(attempt.event.body.len());

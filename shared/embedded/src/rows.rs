@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeathReason, DeliveryKey, State, Verdict};
 use switchboard_core::event::Event;
@@ -182,16 +182,20 @@ pub(crate) fn attempt(row: &Row<'_>) -> Result<Attempt, Failure> {
     })
 }
 
-/// The next attempt of the delivery at `(event, run, destination, action)`; `None` when there is none.
-pub(crate) fn attempt_at(
-    connection: &Connection,
-    place: (i64, u32, &str, &str),
-) -> Result<Option<Attempt>, Failure> {
-    let sql = format!(
-        "SELECT {ATTEMPT} FROM delivery d JOIN event e ON e.seq = d.event
-         WHERE d.event = ?1 AND d.run = ?2 AND d.destination = ?3 AND d.action = ?4"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut found = statement.query(place)?;
-    found.next()?.map(attempt).transpose()
+/// Reads attempts one after the other by one statement.
+pub(crate) struct Attempts<'c>(CachedStatement<'c>);
+
+impl<'c> Attempts<'c> {
+    pub(crate) fn of(connection: &'c Connection) -> Result<Self, Failure> {
+        Ok(Self(connection.prepare_cached(&format!(
+            "SELECT {ATTEMPT} FROM delivery d JOIN event e ON e.seq = d.event
+             WHERE d.event = ?1 AND d.run = ?2 AND d.destination = ?3 AND d.action = ?4"
+        ))?))
+    }
+
+    /// The next attempt of the delivery at `(event, run, destination, action)`; `None` when there is none.
+    pub(crate) fn at(&mut self, place: (i64, u32, &str, &str)) -> Result<Option<Attempt>, Failure> {
+        let mut found = self.0.query(place)?;
+        found.next()?.map(attempt).transpose()
+    }
 }
