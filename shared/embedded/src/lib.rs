@@ -14,6 +14,7 @@ mod queue;
 mod readers;
 mod record;
 mod recovery;
+mod release;
 mod rows;
 mod schema;
 mod settings;

@@ -1,4 +1,4 @@
-//! Moving many deliveries at once: to the dead letters, to held, and back to waiting.
+//! Moving many deliveries at once: to the dead letters and back to waiting, and to held.
 
 use rusqlite::types::Value;
 use switchboard_core::delivery::{DeathReason, State};
@@ -12,15 +12,15 @@ use crate::wakes::Look;
 use crate::writer::{Failure, Step};
 
 /// A delivery that is to be moved.
-struct Found {
-    place: Place,
+pub(crate) struct Found {
+    pub(crate) place: Place,
     destination: DestinationName,
     state: State,
 }
 
 /// The deliveries that match `wanted` (a WHERE clause), in `order`, at most `limit`, and how many more there are: the one
 /// writer does not count a whole backlog in every step.
-fn find(
+pub(crate) fn find(
     step: &Step<'_>,
     wanted: &str,
     order: &str,
@@ -53,7 +53,7 @@ fn find(
     Ok((found, count.saturating_sub(done)))
 }
 
-fn number(found: &[Found]) -> u32 {
+pub(crate) fn number(found: &[Found]) -> u32 {
     u32::try_from(found.len()).unwrap_or(u32::MAX)
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn shelve(
     })
 }
 
-/// Puts dead letters or held deliveries back to waiting.
+/// Puts dead letters back to waiting, for a new round.
 pub(crate) fn requeue(
     step: &mut Step<'_>,
     selection: &Selection,
@@ -164,13 +164,6 @@ pub(crate) fn requeue(
             &[name(destination)],
             limit,
         )?,
-        Selection::HeldOf(destination) => find(
-            step,
-            "destination = ?1 AND state = 1",
-            "changed_at",
-            &[name(destination)],
-            limit,
-        )?,
         Selection::Dead(deliveries) => {
             let ids: Vec<&str> = deliveries
                 .iter()
@@ -182,18 +175,11 @@ pub(crate) fn requeue(
         }
     };
     for (nth, delivery) in (0..).zip(&found) {
-        // A dead letter begins a new round; a held delivery goes on with its own, never before its own due time.
-        let sql = match delivery.state {
-            State::Held => {
-                "UPDATE delivery SET state = 0, due = max(due, ?5), changed_at = ?6
-                 WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4"
-            }
-            State::Waiting | State::Delivered | State::Dead => {
-                "UPDATE delivery SET state = 0, due = ?5, changed_at = ?6, base = attempts, reason = NULL
-                 WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4"
-            }
-        };
-        step.prepare_cached(sql)?.execute((
+        step.prepare_cached(
+            "UPDATE delivery SET state = 0, due = ?5, changed_at = ?6, base = attempts, reason = NULL
+             WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
+        )?
+        .execute((
             delivery.place.event,
             delivery.place.run,
             &delivery.place.destination,
@@ -202,7 +188,7 @@ pub(crate) fn requeue(
             spread.start.millis(),
         ))?;
         step.totals
-            .pass(delivery.state, State::Waiting, &delivery.destination);
+            .pass(State::Dead, State::Waiting, &delivery.destination);
         step.news.look(&delivery.destination, Look::Now);
     }
     Ok(Moved {
@@ -211,29 +197,7 @@ pub(crate) fn requeue(
     })
 }
 
-/// Releases held deliveries whose destination is not held: what a crash between the two halves of a release leaves.
-pub(crate) fn recover(step: &mut Step<'_>, spread: Spread, limit: u32) -> Result<Moved, Failure> {
-    let names: Vec<String> = step
-        .prepare_cached("SELECT DISTINCT destination FROM delivery WHERE state = 1 AND destination NOT IN (SELECT destination FROM held)")?
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    let mut all = Moved::default();
-    for text in names {
-        let selection = Selection::HeldOf(rows::destination(&text)?);
-        let rest = Spread {
-            start: spread.due(all.done),
-            ..spread
-        };
-        let moved = requeue(step, &selection, rest, limit.saturating_sub(all.done))?;
-        all = Moved {
-            done: all.done.saturating_add(moved.done),
-            left: all.left.saturating_add(moved.left),
-        };
-    }
-    Ok(all)
-}
-
-fn name(destination: &DestinationName) -> Value {
+pub(crate) fn name(destination: &DestinationName) -> Value {
     Value::Text(destination.as_str().to_owned())
 }
 

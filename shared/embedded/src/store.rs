@@ -24,7 +24,7 @@ use crate::queue::From;
 use crate::readers::{self, Readers};
 use crate::wakes::Wakes;
 use crate::writer::{Failure, Step, Writer};
-use crate::{accept, expire, journal, moves, record, schema, settings};
+use crate::{accept, expire, journal, moves, record, release, schema, settings};
 
 /// The state of one Switchboard on one machine.
 #[derive(Debug)]
@@ -253,6 +253,19 @@ impl Ledger for Store {
         .await
     }
 
+    async fn release(
+        &self,
+        destination: &DestinationName,
+        now: Timestamp,
+        limit: u32,
+    ) -> Answer<Moved> {
+        let destination = destination.clone();
+        self.step("releasing deliveries", move |step| {
+            release::release(step, &destination, now, limit)
+        })
+        .await
+    }
+
     async fn replay(&self, event: &EventId, run: Run, plan: &[Queued]) -> Answer<bool> {
         let (event, plan) = (event.clone(), plan.to_vec());
         self.step("replaying an event", move |step| {
@@ -261,11 +274,9 @@ impl Ledger for Store {
         .await
     }
 
-    async fn recover(&self, spread: Spread, limit: u32) -> Answer<Moved> {
-        self.step("recovering", move |step| {
-            moves::recover(step, spread, limit)
-        })
-        .await
+    async fn recover(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
+        self.step("recovering", move |step| release::recover(step, now, limit))
+            .await
     }
 
     async fn expire(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
@@ -307,6 +318,9 @@ impl SettingsStore for Store {
         let _one_at_a_time = self.changing.lock().await;
         let after = self
             .step("changing a setting", move |step| {
+                if let Change::Release(destination, spread) = &change {
+                    release::ask(step, destination, *spread)?;
+                }
                 let after = settings::load(step)?.after(change.clone());
                 settings::store(step, &after)?;
                 step.forget_held();

@@ -18,7 +18,7 @@ use switchboard_core::ports::{Ledger, Selection, SettingsStore, Spread};
 use switchboard_core::time::Clock;
 use tokio::time::timeout;
 
-use setting::{CONFIGURATION, Does, Told, configured, name, run};
+use setting::{CONFIGURATION, Does, Told, configured, name, release, run};
 
 #[tokio::test]
 async fn a_failing_delivery_gets_six_attempts_and_then_waits_for_a_redrive() {
@@ -98,7 +98,7 @@ async fn a_release_that_was_cut_is_finished_without_a_restart() {
     running.store.change(hold).await.expect("held");
     running.accept("1", &["good"]).await;
     running.until("it is held", |totals| totals.held == 1).await;
-    let release = Change::Release(name("good"));
+    let release = release("good");
     running.store.change(release).await.expect("released");
     running
         .until("it is delivered", |totals| totals.delivered == 1)
@@ -182,7 +182,7 @@ async fn a_held_destination_gets_nothing_until_it_is_released() {
     // The process dies between the two halves of a release: the next start finishes it.
     running
         .store
-        .change(Change::Release(name("good")))
+        .change(release("good"))
         .await
         .expect("released");
     running.end().await;
@@ -284,7 +284,7 @@ async fn a_lane_that_breaks_off_is_started_again() {
     running.clock.breaks.store(3, Ordering::SeqCst);
     running
         .store
-        .change(Change::Release(name("good")))
+        .change(release("good"))
         .await
         .expect("a change");
     while running.clock.breaks.load(Ordering::SeqCst) > 0 {

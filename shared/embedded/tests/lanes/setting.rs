@@ -12,11 +12,12 @@ use rand::rngs::ChaCha8Rng;
 use switchboard_core::attempt::Performer;
 use switchboard_core::configuration::{self, Configuration, Origin};
 use switchboard_core::delivery::{DeliveryKey, Outcome, Piece, Unanswered};
+use switchboard_core::endpoint::Change;
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
-use switchboard_core::ports::{Ledger, Outgoing, Queued, Transport, Views};
+use switchboard_core::ports::{Ledger, Outgoing, Queued, Spread, Transport, Views};
 use switchboard_core::secret::{Reference, SecretReader};
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_core::views::{DeliveryView, Totals};
@@ -224,6 +225,15 @@ pub(crate) fn run(folder: &Path, configuration: &Arc<Configuration>, told: &Told
 
 pub(crate) fn name(text: &str) -> DestinationName {
     DestinationName::parse(text).expect("a name")
+}
+
+/// A hold is taken back, and what is held goes at once.
+pub(crate) fn release(text: &str) -> Change {
+    let spread = Spread {
+        start: Timestamp::default(),
+        per_second: 1000,
+    };
+    Change::Release(name(text), spread)
 }
 
 impl Running {
