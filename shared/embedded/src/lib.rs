@@ -10,6 +10,8 @@ mod lane;
 mod lanes;
 mod moves;
 mod open;
+#[cfg(test)]
+mod plans;
 mod queue;
 mod readers;
 mod record;

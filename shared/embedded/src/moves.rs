@@ -18,19 +18,62 @@ pub(crate) struct Found {
     state: State,
 }
 
-/// The deliveries that match `wanted` (a WHERE clause), in `order`, at most `limit`, and how many more there are: the one
-/// writer does not count a whole backlog in every step.
+/// Which deliveries are looked for, and which of them first. One index finds them in that order: the one writer neither
+/// goes through a whole backlog in every step nor sorts it.
+pub(crate) struct Search {
+    /// A WHERE clause.
+    wanted: &'static str,
+    order: &'static str,
+}
+
+const WAITING: Search = Search {
+    wanted: "destination = ?1 AND state = 0",
+    order: "due",
+};
+const DUE: Search = Search {
+    wanted: "destination = ?1 AND state = 0 AND due <= ?2",
+    order: "due",
+};
+pub(crate) const HELD: Search = Search {
+    wanted: "destination = ?1 AND state = 1",
+    order: "changed_at",
+};
+const DEAD: Search = Search {
+    wanted: "state = 3",
+    order: "changed_at, id",
+};
+const DEAD_OF: Search = Search {
+    wanted: "destination = ?1 AND state = 3",
+    order: "changed_at",
+};
+/// Those that a caller listed; in no order of an index, since they are found one by one.
+const LISTED: Search = Search {
+    wanted: "id IN (SELECT value FROM json_each(?1)) AND state = 3",
+    order: "+changed_at",
+};
+
+impl Search {
+    fn find(&self, limit: u32) -> String {
+        let Self { wanted, order } = self;
+        format!(
+            "SELECT event, run, destination, action, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
+        )
+    }
+
+    fn count(&self, most: u32) -> String {
+        let Self { wanted, .. } = self;
+        format!("SELECT count(*) FROM (SELECT 1 FROM delivery WHERE {wanted} LIMIT {most})")
+    }
+}
+
+/// The deliveries of a search, at most `limit`, and how many more there are, up to a bound.
 pub(crate) fn find(
     step: &Step<'_>,
-    wanted: &str,
-    order: &str,
+    search: &Search,
     values: &[Value],
     limit: u32,
 ) -> Result<(Vec<Found>, u32), Failure> {
-    let sql = format!(
-        "SELECT event, run, destination, action, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
-    );
-    let mut statement = step.prepare_cached(&sql)?;
+    let mut statement = step.prepare_cached(&search.find(limit))?;
     let mut rows = statement.query(rusqlite::params_from_iter(values))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
@@ -46,9 +89,8 @@ pub(crate) fn find(
         return Ok((found, 0));
     }
     let most = Moved::COUNTED.saturating_add(done);
-    let sql = format!("SELECT count(*) FROM (SELECT 1 FROM delivery WHERE {wanted} LIMIT {most})");
     let count: u32 = step
-        .prepare_cached(&sql)?
+        .prepare_cached(&search.count(most))?
         .query_row(rusqlite::params_from_iter(values), |row| row.get(0))?;
     Ok((found, count.saturating_sub(done)))
 }
@@ -68,14 +110,10 @@ pub(crate) fn bury(
 ) -> Result<Moved, Failure> {
     // Two searches, since each of the two partial indexes serves one state.
     let mut done = Moved::default();
-    for wanted in [
-        "destination = ?1 AND state = 0",
-        "destination = ?1 AND state = 1",
-    ] {
+    for search in [WAITING, HELD] {
         let (found, left) = find(
             step,
-            wanted,
-            "event",
+            &search,
             &[name(destination)],
             limit.saturating_sub(done.done),
         )?;
@@ -119,13 +157,7 @@ pub(crate) fn shelve(
         return Ok(Moved::default());
     }
     let values = [name(destination), Value::Integer(now.millis())];
-    let (found, left) = find(
-        step,
-        "destination = ?1 AND state = 0 AND due <= ?2",
-        "due",
-        &values,
-        limit,
-    )?;
+    let (found, left) = find(step, &DUE, &values, limit)?;
     for delivery in &found {
         step.prepare_cached(
             "UPDATE delivery SET state = ?5, changed_at = ?6
@@ -156,22 +188,15 @@ pub(crate) fn requeue(
     limit: u32,
 ) -> Result<Moved, Failure> {
     let (found, left) = match selection {
-        Selection::AllDead => find(step, "state = 3", "changed_at, id", &[], limit)?,
-        Selection::DeadOf(destination) => find(
-            step,
-            "destination = ?1 AND state = 3",
-            "changed_at",
-            &[name(destination)],
-            limit,
-        )?,
+        Selection::AllDead => find(step, &DEAD, &[], limit)?,
+        Selection::DeadOf(destination) => find(step, &DEAD_OF, &[name(destination)], limit)?,
         Selection::Dead(deliveries) => {
             let ids: Vec<&str> = deliveries
                 .iter()
                 .map(switchboard_core::identity::DeliveryId::as_str)
                 .collect();
             let ids = serde_json::to_string(&ids).map_err(|_| Failure::Unreadable("selection"))?;
-            let wanted = "id IN (SELECT value FROM json_each(?1)) AND state = 3";
-            find(step, wanted, "+changed_at", &[Value::Text(ids)], limit)?
+            find(step, &LISTED, &[Value::Text(ids)], limit)?
         }
     };
     for (nth, delivery) in (0..).zip(&found) {
@@ -206,7 +231,32 @@ mod tests {
     use switchboard_core::ports::Ledger;
 
     use super::*;
+    use crate::plans::plan;
     use crate::store::Store;
+
+    #[tokio::test]
+    async fn no_step_goes_through_a_backlog_or_sorts_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let known = [
+            (WAITING, "delivery_waiting (destination=?)"),
+            (DUE, "delivery_waiting (destination=? AND due<?)"),
+            (HELD, "delivery_held (destination=?)"),
+            (DEAD, "delivery_dead"),
+            (DEAD_OF, "delivery_dead_by_destination (destination=?)"),
+            (LISTED, "delivery_dead_by_id (id=?)"),
+        ];
+        for (search, index) in known {
+            let sorts = search.order.starts_with('+');
+            for sql in [search.find(500), search.count(500)] {
+                let plan = plan(&store, &sql).await;
+                let finds = |line: &String| line.contains(index);
+                assert!(plan.iter().any(finds), "{sql}: {plan:?}");
+                let sorted = plan.iter().any(|line| line.contains("TEMP B-TREE"));
+                assert!(sorts || !sorted, "{sql}: {plan:?}");
+            }
+        }
+    }
 
     #[tokio::test]
     async fn what_is_left_is_counted_up_to_a_bound() {

@@ -8,7 +8,7 @@ use switchboard_core::ports::{Moved, Spread};
 use switchboard_core::release::Release;
 use switchboard_core::time::Timestamp;
 
-use crate::moves::{find, name, number};
+use crate::moves::{HELD, find, name, number};
 use crate::rows;
 use crate::settings;
 use crate::wakes::Look;
@@ -37,13 +37,7 @@ pub(crate) fn release(
     if step.is_held(destination)? {
         return Ok(Moved::default());
     }
-    let (found, left) = find(
-        step,
-        "destination = ?1 AND state = 1",
-        "changed_at",
-        &[name(destination)],
-        limit,
-    )?;
+    let (found, left) = find(step, &HELD, &[name(destination)], limit)?;
     let done = number(&found);
     let mut release = settings::release(step, destination)?.unwrap_or_else(|| {
         Release::new(Spread {
