@@ -1,19 +1,15 @@
 //! Recovery: what a crash left half-way is queued before the lanes start.
 
-use std::collections::BTreeSet;
-
-use rusqlite::Connection;
+use switchboard_core::delivery::State;
 use switchboard_core::fail::{self, FailPoint};
-use switchboard_core::names::DestinationName;
 use switchboard_core::ports::Ledger;
 use switchboard_core::time::Clock;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::lanes::{AFTER_FAILURE, STEP};
-use crate::rows;
+use crate::release;
 use crate::store::Store;
-use crate::writer::Failure;
 
 /// Queues what a crash left half-way, and finds destinations that only old deliveries name.
 pub(crate) async fn recover(store: &Store, clock: &dyn Clock, stop: &mut watch::Receiver<bool>) {
@@ -22,7 +18,9 @@ pub(crate) async fn recover(store: &Store, clock: &dyn Clock, stop: &mut watch::
         let recovered = store.recover(clock.now(), STEP).await;
         fail::reach(FailPoint::AfterRecover);
         let open = store
-            .read("finding open deliveries", open_destinations)
+            .read("finding open deliveries", |connection| {
+                release::destinations(connection, [State::Waiting, State::Held])
+            })
             .await;
         match (recovered, open) {
             (Ok(moved), Ok(open)) => {
@@ -39,19 +37,10 @@ pub(crate) async fn recover(store: &Store, clock: &dyn Clock, stop: &mut watch::
     }
 }
 
-/// The destinations that have waiting or held deliveries.
-fn open_destinations(connection: &Connection) -> Result<BTreeSet<DestinationName>, Failure> {
-    let sql = "SELECT DISTINCT destination FROM delivery WHERE state = 0 UNION SELECT DISTINCT destination FROM delivery WHERE state = 1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let names: Vec<String> = statement
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    names.iter().map(|name| rows::destination(name)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use switchboard_core::endpoint::Change;
+    use switchboard_core::names::DestinationName;
     use switchboard_core::operate::PER_SECOND;
     use switchboard_core::ports::{SettingsStore, Spread};
     use switchboard_core::time::Timestamp;
@@ -69,7 +58,9 @@ mod tests {
                     "INSERT INTO event VALUES (1, 'e', 'shop', '1', NULL, '', 0, 0, 0, x'', x'', x'', 0, 0);
                      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1200)
                      INSERT INTO delivery (id, event, run, destination, action, state, due, changed_at)
-                     SELECT printf('d%d', i), 1, i, printf('chat-%d', i % 2), 'deliver', 1, 0, 0 FROM n;",
+                     SELECT printf('d%d', i), 1, i, printf('chat-%d', i % 2), 'deliver', 1, 0, 0 FROM n;
+                     INSERT INTO total (name, label, detail, value)
+                     VALUES ('held', 'chat-0', '', 600), ('held', 'chat-1', '', 600);",
                 )?)
             })
             .await
