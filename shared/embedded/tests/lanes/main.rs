@@ -18,7 +18,9 @@ use switchboard_core::ports::{Ledger, Selection, SettingsStore, Spread};
 use switchboard_core::time::Clock;
 use tokio::time::timeout;
 
-use setting::{CONFIGURATION, Does, Told, configured, name, release, run};
+use setting::{
+    CONFIGURATION, Does, Told, break_off_before_records, configured, name, release, run,
+};
 
 #[tokio::test]
 async fn a_failing_delivery_gets_six_attempts_and_then_waits_for_a_redrive() {
@@ -269,6 +271,49 @@ async fn of_ten_attempts_one_that_breaks_our_own_code_is_made_again_and_the_othe
     attempts.sort();
     let due = [&["1"; 10][..], &["2"]].concat();
     assert_eq!(attempts, due, "nine had one attempt each, and one had two");
+    running.end().await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_breaks_off_before_it_is_recorded_is_made_again_while_others_are_under_way()
+{
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[("bad", Does::Wait)]);
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    break_off_before_records(1);
+    // Two such bodies are more than a lane holds: the first must not count any more.
+    let large = bytes::Bytes::from(vec![b'x'; 20 * 1024 * 1024]);
+    running.accept_body("1", &["bad"], large).await;
+    running.accept("2", &["bad"]).await;
+    running.until_requests("bad", 2).await;
+    let before = running.clock.now();
+    running.told.0.gate.add_permits(1);
+    running.until_requests("bad", 3).await;
+    let rest = running.clock.now().since(before);
+    assert!(rest >= Duration::from_secs(1), "not at once: {rest:?}");
+    let totals = running.until("it is read", |_| true).await;
+    assert_eq!(totals.waiting, 2, "the other one is under way all the time");
+    running.told.0.gate.add_permits(2);
+    running
+        .until("both are delivered", |totals| totals.delivered == 2)
+        .await;
+    assert_eq!(running.told.requests_to("bad"), ["1"; 3]);
+    running.end().await;
+}
+
+#[tokio::test]
+async fn of_a_busy_lane_every_attempt_that_breaks_off_is_made_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[]);
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    break_off_before_records(20);
+    for n in 0..200 {
+        running.accept(&n.to_string(), &["good"]).await;
+    }
+    running
+        .until("all are delivered", |totals| totals.delivered == 200)
+        .await;
+    assert_eq!(told.requests_to("good"), ["1"; 220]);
     running.end().await;
 }
 
