@@ -10,9 +10,9 @@ use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{AlertStore, Answer};
 use switchboard_core::time::Timestamp;
 
+use crate::failure::Failure;
 use crate::rows;
 use crate::store::Store;
-use crate::writer::Failure;
 
 /// Version of the stored record.
 const VERSION: u32 = 1;

@@ -5,6 +5,7 @@ mod accept;
 mod alerts;
 mod backup;
 mod expire;
+mod failure;
 mod journal;
 mod lane;
 mod lanes;

@@ -7,9 +7,10 @@ use switchboard_core::ports::{Keep, Moved, Selection, Spread};
 use switchboard_core::time::Timestamp;
 
 use crate::expire;
+use crate::failure::Failure;
 use crate::rows::{self, Place, reason_number, state_number};
 use crate::wakes::Look;
-use crate::writer::{Failure, Step};
+use crate::writer::Step;
 
 /// A delivery that is to be moved.
 pub(crate) struct Found {

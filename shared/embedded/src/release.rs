@@ -11,11 +11,12 @@ use switchboard_core::ports::{Moved, Spread};
 use switchboard_core::release::Release;
 use switchboard_core::time::Timestamp;
 
+use crate::failure::Failure;
 use crate::moves::{HELD, find, name, number};
 use crate::rows;
 use crate::settings;
 use crate::wakes::Look;
-use crate::writer::{Failure, Step};
+use crate::writer::Step;
 
 /// Keeps how fast a destination is released from now on.
 pub(crate) fn ask(

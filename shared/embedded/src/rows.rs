@@ -12,7 +12,7 @@ use switchboard_core::identity::{DeliveryId, EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use switchboard_core::time::Timestamp;
 
-use crate::writer::Failure;
+use crate::failure::Failure;
 
 pub(crate) fn state_number(state: State) -> i64 {
     match state {

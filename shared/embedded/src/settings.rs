@@ -11,8 +11,8 @@ use switchboard_core::release::Release;
 use switchboard_core::secret::Secret;
 use switchboard_core::time::Timestamp;
 
+use crate::failure::Failure;
 use crate::rows;
-use crate::writer::Failure;
 
 const ENDPOINT: &str = "your-endpoint";
 /// Version of each record.
