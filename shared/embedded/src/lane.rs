@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use switchboard_core::attempt::Attempt;
 use switchboard_core::fail::{self, FailPoint};
-use switchboard_core::names::{ActionName, DestinationName};
+use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{Answer, Ledger, SettingsStore, Transport};
 use switchboard_core::time::Timestamp;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::lanes::{AFTER_FAILURE, LONGEST_SLEEP, STEP, Work, pause};
-use crate::rows;
+use crate::rows::{self, Spot};
 use crate::wakes::{Bell, Fresh, Look};
 
 /// Most bytes of bodies that one lane holds in memory; a single longer body goes alone.
@@ -24,10 +24,6 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 const MOST_READY: usize = 1024;
 /// How many attempts may wait to be recorded beyond those whose requests are under way.
 const MOST_UNRECORDED: usize = 256;
-
-/// Where a delivery lies: its event's place in the order of receipt, the run, and the action. The destination is the
-/// lane's.
-type Spot = (i64, u32, ActionName);
 
 /// An attempt that can be made at once.
 #[derive(Debug)]
@@ -40,7 +36,11 @@ pub(crate) struct Ready {
 impl Ready {
     fn spot(&self) -> Spot {
         let key = &self.attempt.key;
-        (self.seq, key.run.0, key.action.clone())
+        Spot {
+            event: self.seq,
+            run: key.run.0,
+            action: key.action.clone(),
+        }
     }
 }
 
@@ -290,8 +290,7 @@ impl<T: Transport> Lane<T> {
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
                 let mut waiting = statement.query((destination.as_str(), limit))?;
                 while let Some(row) = waiting.next()? {
-                    let action = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-                    let spot = (row.get(0)?, row.get(1)?, rows::action(action)?);
+                    let spot = Spot::read(row)?;
                     if mine.contains_key(&spot) {
                         continue;
                     }
@@ -304,9 +303,7 @@ impl<T: Transport> Lane<T> {
                         found.look = Look::Now;
                         break;
                     }
-                    let (seq, run, action) = spot;
-                    let place = (seq, run, destination.as_str(), action.as_str());
-                    let Some(attempt) = rows::attempt_at(connection, place)? else {
+                    let Some(attempt) = rows::attempt_at(connection, &destination, &spot)? else {
                         continue;
                     };
                     let more = bytes.saturating_add(attempt.event.body.len());
@@ -315,7 +312,7 @@ impl<T: Transport> Lane<T> {
                         break;
                     }
                     bytes = more;
-                    found.ready.push(Ready { seq, attempt });
+                    found.ready.push(Ready { seq: spot.event, attempt });
                 }
                 Ok(found)
             })

@@ -8,13 +8,13 @@ use switchboard_core::time::Timestamp;
 
 use crate::expire;
 use crate::failure::Failure;
-use crate::rows::{self, Place, reason_number, state_number};
+use crate::rows::{self, Spot, reason_number, state_number};
 use crate::wakes::Look;
 use crate::writer::Step;
 
 /// A delivery that is to be moved.
 pub(crate) struct Found {
-    pub(crate) place: Place,
+    pub(crate) spot: Spot,
     destination: DestinationName,
     state: State,
 }
@@ -57,7 +57,7 @@ impl Search {
     fn find(&self, limit: u32) -> String {
         let Self { wanted, order } = self;
         format!(
-            "SELECT event, run, destination, action, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
+            "SELECT event, run, action, destination, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
         )
     }
 
@@ -78,10 +78,10 @@ pub(crate) fn find(
     let mut rows = statement.query(rusqlite::params_from_iter(values))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let place = Place::read(row)?;
+        let name = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
         found.push(Found {
-            destination: rows::destination(&place.destination)?,
-            place,
+            spot: Spot::read(row)?,
+            destination: rows::destination(name)?,
             state: rows::state(row.get(4)?)?,
         });
     }
@@ -124,16 +124,16 @@ pub(crate) fn bury(
                  WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
             )?
             .execute((
-                delivery.place.event,
-                delivery.place.run,
-                &delivery.place.destination,
-                &delivery.place.action,
+                delivery.spot.event,
+                delivery.spot.run,
+                delivery.destination.as_str(),
+                delivery.spot.action.as_str(),
                 state_number(State::Dead),
                 reason_number(reason),
                 now.millis(),
             ))?;
             step.totals.pass(delivery.state, State::Dead, destination);
-            expire::keep_longer(step, delivery.place.event, keep)?;
+            expire::keep_longer(step, delivery.spot.event, keep)?;
         }
         done = Moved {
             done: done.done.saturating_add(number(&found)),
@@ -165,15 +165,15 @@ pub(crate) fn shelve(
              WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
         )?
         .execute((
-            delivery.place.event,
-            delivery.place.run,
-            &delivery.place.destination,
-            &delivery.place.action,
+            delivery.spot.event,
+            delivery.spot.run,
+            delivery.destination.as_str(),
+            delivery.spot.action.as_str(),
             state_number(State::Held),
             now.millis(),
         ))?;
         step.totals.pass(State::Waiting, State::Held, destination);
-        expire::keep_longer(step, delivery.place.event, keep)?;
+        expire::keep_longer(step, delivery.spot.event, keep)?;
     }
     Ok(Moved {
         done: number(&found),
@@ -206,10 +206,10 @@ pub(crate) fn requeue(
              WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
         )?
         .execute((
-            delivery.place.event,
-            delivery.place.run,
-            &delivery.place.destination,
-            &delivery.place.action,
+            delivery.spot.event,
+            delivery.spot.run,
+            delivery.destination.as_str(),
+            delivery.spot.action.as_str(),
             spread.due(nth).millis(),
             spread.start.millis(),
         ))?;

@@ -56,10 +56,10 @@ pub(crate) fn release(
              WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
         )?
         .execute((
-            delivery.place.event,
-            delivery.place.run,
-            &delivery.place.destination,
-            &delivery.place.action,
+            delivery.spot.event,
+            delivery.spot.run,
+            destination.as_str(),
+            delivery.spot.action.as_str(),
             due.millis(),
             now.millis(),
         ))?;

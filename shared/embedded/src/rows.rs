@@ -109,23 +109,23 @@ pub(crate) fn log(text: &str) -> Result<Vec<AttemptRecord>, Failure> {
     Ok(stored.into_iter().map(record).collect())
 }
 
-/// Where a delivery lies: the key of its row.
-#[derive(Debug)]
-pub(crate) struct Place {
+/// Where a delivery lies, beside its destination: with that the key of its row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    /// Its event's place in the order of receipt.
     pub(crate) event: i64,
     pub(crate) run: u32,
-    pub(crate) destination: String,
-    pub(crate) action: String,
+    pub(crate) action: ActionName,
 }
 
-impl Place {
-    /// The first four columns of a row: `event, run, destination, action`.
+impl Spot {
+    /// The first three columns of a row: `event, run, action`.
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, Failure> {
+        let text = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
         Ok(Self {
             event: row.get(0)?,
             run: row.get(1)?,
-            destination: row.get(2)?,
-            action: row.get(3)?,
+            action: action(text)?,
         })
     }
 }
@@ -182,16 +182,22 @@ pub(crate) fn attempt(row: &Row<'_>) -> Result<Attempt, Failure> {
     })
 }
 
-/// The next attempt of the delivery at `(event, run, destination, action)`; `None` when there is none.
+/// The next attempt of the delivery to `destination` that lies there; `None` when there is none.
 pub(crate) fn attempt_at(
     connection: &Connection,
-    place: (i64, u32, &str, &str),
+    destination: &DestinationName,
+    spot: &Spot,
 ) -> Result<Option<Attempt>, Failure> {
     let sql = format!(
         "SELECT {ATTEMPT} FROM delivery d JOIN event e ON e.seq = d.event
          WHERE d.event = ?1 AND d.run = ?2 AND d.destination = ?3 AND d.action = ?4"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut found = statement.query(place)?;
+    let mut found = statement.query((
+        spot.event,
+        spot.run,
+        destination.as_str(),
+        spot.action.as_str(),
+    ))?;
     found.next()?.map(attempt).transpose()
 }
