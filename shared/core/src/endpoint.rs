@@ -7,6 +7,7 @@ use data_encoding::BASE64;
 
 use crate::address::Address;
 use crate::names::DestinationName;
+use crate::ports::Spread;
 use crate::scheme::standard_webhooks::PREFIX;
 use crate::secret::Secret;
 use crate::time::Timestamp;
@@ -74,8 +75,8 @@ pub enum Change {
     ClearEndpoint,
     /// Deliveries to this destination wait until it is released.
     Hold(DestinationName),
-    /// They go on.
-    Release(DestinationName),
+    /// They go on, and what is held of them is put back at most this fast: see [`Release`](crate::release::Release).
+    Release(DestinationName, Spread),
 }
 
 impl Settings {
@@ -115,7 +116,7 @@ impl Settings {
             Change::Hold(destination) => {
                 self.held.insert(destination);
             }
-            Change::Release(destination) => {
+            Change::Release(destination, _) => {
                 self.held.remove(&destination);
             }
         }

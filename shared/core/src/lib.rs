@@ -19,6 +19,7 @@ pub mod names;
 pub mod operate;
 pub mod ports;
 pub mod refusal;
+pub mod release;
 pub mod retry;
 pub mod route;
 pub mod scheme;

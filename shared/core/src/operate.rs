@@ -18,7 +18,7 @@ use crate::time::Clock;
 pub const STEP: u32 = 500;
 /// Most deliveries that one call of an operator moves; what is left is told, and moved by the next call.
 pub const BUDGET: u32 = 10_000;
-/// Starts per second of what is put back, unless the operator asks for another number.
+/// Starts per second of what is put back, unless the operator asks for another number in a release.
 pub const PER_SECOND: u32 = 50;
 
 /// Why an operator's wish was not carried out, or not to its end.
@@ -102,7 +102,7 @@ impl<B: Ledger + SettingsStore> Operator<B> {
             ),
         };
         fail::reach(FailPoint::BeforeRedrive);
-        let moved = self.requeue(&selection, PER_SECOND).await?;
+        let moved = self.requeue(&selection).await?;
         fail::reach(FailPoint::AfterRedrive);
         tracing::info!(of, redriven = moved.done, left = moved.left, "redrive");
         Ok(moved)
@@ -123,9 +123,9 @@ impl<B: Ledger + SettingsStore> Operator<B> {
 
     /// Releases a destination and puts what is held of it back to waiting, `per_second` starts each second.
     ///
-    /// The settings change first: in the other order what is put back would be held again at once. Cut after that,
-    /// what is still held belongs to a destination that is not held, and [`Ledger::recover`] releases it, or the same
-    /// call made again does.
+    /// The settings change first: in the other order what is put back would be held again at once. With them is stored
+    /// how fast it goes. Cut after that, or at the budget, what is still held belongs to a destination that is not
+    /// held, and [`Ledger::recover`] puts it back as fast, or the same call made again does.
     pub async fn release(
         &self,
         name: DestinationName,
@@ -133,13 +133,12 @@ impl<B: Ledger + SettingsStore> Operator<B> {
     ) -> Result<Moved, OperateError> {
         let name = self.known(name)?;
         self.backend
-            .change(Change::Release(name.clone()))
+            .change(Change::Release(name.clone(), self.spread(per_second)))
             .await
             .map_err(OperateError::Backend)?;
         fail::reach(FailPoint::InRelease);
-        let moved = self
-            .requeue(&Selection::HeldOf(name.clone()), per_second)
-            .await?;
+        let now = self.clock.now();
+        let moved = in_steps(|_, limit| self.backend.release(&name, now, limit)).await?;
         tracing::info!(destination = %name, released = moved.done, left = moved.left, "release");
         Ok(moved)
     }
@@ -224,11 +223,8 @@ impl<B: Ledger + SettingsStore> Operator<B> {
         Ok(moved)
     }
 
-    async fn requeue(&self, selection: &Selection, per_second: u32) -> Result<Moved, OperateError> {
-        let whole = Spread {
-            start: self.clock.now(),
-            per_second,
-        };
+    async fn requeue(&self, selection: &Selection) -> Result<Moved, OperateError> {
+        let whole = self.spread(PER_SECOND);
         in_steps(|done, limit| {
             // Each step starts where the one before ended, so that the starts run on evenly.
             let spread = Spread {
@@ -238,6 +234,13 @@ impl<B: Ledger + SettingsStore> Operator<B> {
             self.backend.requeue(selection, spread, limit)
         })
         .await
+    }
+
+    fn spread(&self, per_second: u32) -> Spread {
+        Spread {
+            start: self.clock.now(),
+            per_second,
+        }
     }
 
     /// A destination that there is: a slip in a name must not look like a success.

@@ -88,7 +88,7 @@ pub enum Recorded {
     Stale,
 }
 
-/// Which deliveries are meant.
+/// Which dead letters are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
     /// All dead letters.
@@ -97,8 +97,6 @@ pub enum Selection {
     DeadOf(DestinationName),
     /// These, where they are dead letters.
     Dead(Vec<DeliveryId>),
-    /// What is held of one destination.
-    HeldOf(DestinationName),
 }
 
 /// When requeued deliveries become due: the first at `start`, then `per_second` each second.
@@ -177,12 +175,22 @@ pub trait Ledger: Send + Sync + 'static {
         limit: u32,
     ) -> impl Future<Output = Answer<Moved>> + Send;
 
-    /// Puts dead letters (a new round of attempts, the same key, numbers running on) or held deliveries (the same
-    /// round) back to waiting, at most `limit`.
+    /// Puts dead letters back to waiting, at most `limit`: a new round of attempts, the same key, numbers running on.
     fn requeue(
         &self,
         selection: &Selection,
         spread: Spread,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Moved>> + Send;
+
+    /// Puts held deliveries of a destination back to waiting, in the same round, at most `limit`; none while it is held.
+    /// They become due at most as fast as its releases asked for, all steps and [`Ledger::recover`] together, and
+    /// none before `now`. A destination that was never released counts as released for
+    /// [`PER_SECOND`](crate::operate::PER_SECOND).
+    fn release(
+        &self,
+        destination: &DestinationName,
+        now: Timestamp,
         limit: u32,
     ) -> impl Future<Output = Answer<Moved>> + Send;
 
@@ -196,8 +204,8 @@ pub trait Ledger: Send + Sync + 'static {
     ) -> impl Future<Output = Answer<bool>> + Send;
 
     /// Finds what a crash left half-way and queues it, at most `limit`: held deliveries of destinations that are not
-    /// held now. All of a step share one `spread`, whatever their destinations.
-    fn recover(&self, spread: Spread, limit: u32) -> impl Future<Output = Answer<Moved>> + Send;
+    /// held now, which it puts back as [`Ledger::release`] does.
+    fn recover(&self, now: Timestamp, limit: u32) -> impl Future<Output = Answer<Moved>> + Send;
 
     /// Removes events past their life that no open delivery (waiting or held) needs, at most `limit`. `left` is not
     /// counted: it is above nothing while further calls may remove more.

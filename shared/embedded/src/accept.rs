@@ -10,10 +10,11 @@ use switchboard_core::ports::{Accepted, Keep, Queued, SameBody};
 use switchboard_core::time::Timestamp;
 
 use crate::expire;
+use crate::failure::Failure;
 use crate::rows::state_number;
 use crate::totals::{OTHER_BODIES, REPEATS, STORED, UNROUTED};
 use crate::wakes::{Fresh, Look};
-use crate::writer::{Failure, Step};
+use crate::writer::Step;
 
 /// Most deliveries that one statement stores.
 const ROWS_AT_ONCE: usize = 16;

@@ -10,9 +10,9 @@ use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{AlertStore, Answer};
 use switchboard_core::time::Timestamp;
 
+use crate::failure::Failure;
 use crate::rows;
 use crate::store::Store;
-use crate::writer::Failure;
 
 /// Version of the stored record.
 const VERSION: u32 = 1;
@@ -193,24 +193,14 @@ fn read(text: &str) -> Option<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plans::plan;
 
     #[tokio::test]
     async fn no_number_is_found_by_a_scan_or_a_sort() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(folder.path()).expect("a store");
         for sql in [FIRST_DUE, OLDEST_AGAIN, REDRIVEN, DEAD] {
-            let plan = store
-                .read("explaining", move |connection| {
-                    let sql = format!(
-                        "EXPLAIN QUERY PLAN {}",
-                        sql.replace("?1", "'a'").replace("?2", "9")
-                    );
-                    let mut statement = connection.prepare(&sql)?;
-                    let lines = statement.query_map([], |row| row.get::<_, String>(3))?;
-                    Ok(lines.collect::<Result<Vec<_>, _>>()?)
-                })
-                .await
-                .expect("a plan");
+            let plan = plan(&store, sql).await;
             assert!(
                 plan.iter().any(|line| line.contains("(destination=?")),
                 "{plan:?}"

@@ -4,12 +4,15 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use switchboard_core::fail::{self, FailPoint};
 
 use crate::open;
+
+/// How often a backup looks at what stands where its part should.
+const LOOKS: u32 = 100;
 
 /// Why a backup could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -56,8 +59,7 @@ pub fn backup(folder: &Path, file: &Path) -> Result<(), BackupError> {
         fail::reach(FailPoint::BackupNamed);
         Ok(())
     });
-    drop(fs::remove_file(&path));
-    drop(fs::remove_file(journal(&path)));
+    drop(remove(&path));
     made?;
     open::sync_name(file).map_err(fault)
 }
@@ -69,26 +71,68 @@ fn journal(part: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Makes an empty part, private and locked while it is written. One that a backup left when it died is removed.
+/// Makes an empty part, private and locked while it is written. What a backup left when it died is removed.
 fn start(path: &Path) -> io::Result<File> {
-    match File::open(path) {
-        Ok(old) => match old.try_lock() {
-            Ok(()) => fs::remove_file(path)?,
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::other("another backup is making it"));
+    // Whoever finds another's file gone from the path, or put in its place, looks again: that seldom happens twice.
+    for _ in 0..LOOKS {
+        match File::open(path) {
+            Ok(old) => {
+                if claim(&old, path)? {
+                    remove(path)?;
+                }
             }
-            Err(TryLockError::Error(cause)) => return Err(cause),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let part = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path);
+        match part {
+            // One that started meanwhile may take it for a dead one's before it is locked.
+            Ok(part) if claim(&part, path)? => {
+                remove_if_there(&journal(path))?;
+                return Ok(part);
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
     }
-    let part = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
-    part.try_lock()?;
-    Ok(part)
+    Err(under_way())
+}
+
+/// Locks a file that was opened at `path`; whether it is still the one there. While it is, nobody else removes it.
+fn claim(file: &File, path: &Path) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(under_way()),
+        Err(TryLockError::Error(cause)) => return Err(cause),
+    }
+    let (held, there) = (file.metadata()?, path.metadata());
+    match there {
+        Ok(there) => Ok((held.dev(), held.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn under_way() -> io::Error {
+    io::Error::other("another backup is making it")
+}
+
+/// Removes a part that is locked: its journal first, since behind the part another's may stand there.
+fn remove(part: &Path) -> io::Result<()> {
+    remove_if_there(&journal(part))?;
+    remove_if_there(part)
+}
+
+fn remove_if_there(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 fn copy(database: &Path, path: &Path) -> Result<(), BackupError> {
@@ -158,6 +202,72 @@ mod tests {
         let error = backup(&data, &folder.path().join("copy")).expect_err("under way");
         assert!(error.to_string().contains("another backup"), "{error}");
         assert_eq!(names(folder.path()), ["copy.part", "data"]);
+    }
+
+    #[test]
+    fn of_two_backups_that_find_a_dead_ones_part_the_second_leaves_the_firsts_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("copy.part");
+        fs::write(&path, "half a copy").expect("a part");
+        // The second has opened the dead one's part when the first makes its own in its place.
+        let dead = File::open(&path).expect("the dead one's");
+        let first = start(&path).expect("a part");
+        assert!(!claim(&dead, &path).expect("claimed"), "it is gone");
+        assert!(claim(&first, &path).expect("claimed"), "it is there");
+        let error = start(&path).expect_err("under way");
+        assert!(error.to_string().contains("another backup"), "{error}");
+        drop(first);
+        start(&path).expect("the first has died");
+    }
+
+    #[test]
+    fn of_many_backups_at_once_one_has_the_part() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for round in 0..200 {
+            let path = folder.path().join(format!("copy-{round}.part"));
+            fs::write(&path, "half a copy").expect("a part");
+            let started: Vec<io::Result<File>> = std::thread::scope(|scope| {
+                let all: Vec<_> = (0..4).map(|_| scope.spawn(|| start(&path))).collect();
+                all.into_iter()
+                    .map(|one| one.join().expect("it ends"))
+                    .collect()
+            });
+            let parts: Vec<_> = started.into_iter().flatten().collect();
+            let [part] = parts.as_slice() else {
+                panic!("{} have it in round {round}", parts.len());
+            };
+            assert!(claim(part, &path).expect("claimed"), "it is there");
+        }
+    }
+
+    #[test]
+    fn a_journal_that_a_death_left_is_removed_and_not_taken_for_the_copys_own() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        let _store = Store::open(&data).expect("a store");
+        let other = folder.path().join("other");
+        let connection = rusqlite::Connection::open(&other).expect("a file");
+        connection
+            .execute_batch(
+                "PRAGMA cache_size = 1; CREATE TABLE a (x); INSERT INTO a VALUES (zeroblob(100000));
+                 BEGIN; UPDATE a SET x = randomblob(100000);",
+            )
+            .expect("begun");
+        // As they lie there when a process dies in the middle of writing.
+        for (from, to) in [
+            ("other", "copy.part"),
+            ("other-journal", "copy.part-journal"),
+        ] {
+            fs::copy(folder.path().join(from), folder.path().join(to)).expect("copied");
+        }
+        drop(connection);
+        fs::remove_file(other).expect("removed");
+        let part = start(&folder.path().join("copy.part")).expect("a part");
+        assert_eq!(names(folder.path()), ["copy.part", "data"]);
+        drop(part);
+        fs::write(folder.path().join("copy.part-journal"), "a journal").expect("a file");
+        backup(&data, &folder.path().join("copy")).expect("a copy");
+        assert_eq!(names(folder.path()), ["copy", "data"]);
     }
 
     #[test]

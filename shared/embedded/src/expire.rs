@@ -6,8 +6,9 @@ use switchboard_core::delivery::State;
 use switchboard_core::ports::{Keep, Moved};
 use switchboard_core::time::Timestamp;
 
+use crate::failure::Failure;
 use crate::rows::state_number;
-use crate::writer::{Failure, Step};
+use crate::writer::Step;
 
 /// How long an event is passed over that an open delivery still needs. Its life does not grow by it.
 const RESPITE: Duration = Duration::from_hours(24);

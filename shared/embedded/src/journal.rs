@@ -7,8 +7,9 @@ use switchboard_core::ports::Note;
 use switchboard_core::refusal::Cause;
 use switchboard_core::time::Timestamp;
 
+use crate::failure::Failure;
 use crate::totals::REFUSED;
-use crate::writer::{Failure, Step};
+use crate::writer::Step;
 
 /// How many refusals and how many declined requests are listed; the oldest give way.
 const LISTED: i64 = 1000;

@@ -1,21 +1,21 @@
 //! One destination's lane. It attempts what it was told of as it was stored, and otherwise what it finds due in the
 //! store; each delivery is under way once at a time. What it forgets, the store still has.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use switchboard_core::attempt::Attempt;
 use switchboard_core::fail::{self, FailPoint};
-use switchboard_core::names::{ActionName, DestinationName};
+use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{Answer, Ledger, SettingsStore, Transport};
 use switchboard_core::time::Timestamp;
 use tokio::sync::watch;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::lanes::{AFTER_FAILURE, LONGEST_SLEEP, STEP, Work, pause};
-use crate::rows;
+use crate::rows::{self, Spot};
 use crate::wakes::{Bell, Fresh, Look};
 
 /// Most bytes of bodies that one lane holds in memory; a single longer body goes alone.
@@ -24,10 +24,6 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 const MOST_READY: usize = 1024;
 /// How many attempts may wait to be recorded beyond those whose requests are under way.
 const MOST_UNRECORDED: usize = 256;
-
-/// Where a delivery lies: its event's place in the order of receipt, the run, and the action. The destination is the
-/// lane's.
-type Spot = (i64, u32, ActionName);
 
 /// An attempt that can be made at once.
 #[derive(Debug)]
@@ -40,7 +36,11 @@ pub(crate) struct Ready {
 impl Ready {
     fn spot(&self) -> Spot {
         let key = &self.attempt.key;
-        (self.seq, key.run.0, key.action.clone())
+        Spot {
+            event: self.seq,
+            run: key.run.0,
+            action: key.action.clone(),
+        }
     }
 }
 
@@ -87,7 +87,9 @@ pub(crate) struct Lane<T> {
     /// What is ready or under way, with the length of its body.
     mine: BTreeMap<Spot, usize>,
     bytes: usize,
-    attempts: JoinSet<(Spot, Look)>,
+    attempts: JoinSet<Look>,
+    /// Which delivery each of them is of: one that breaks off cannot say it.
+    under_way: HashMap<Id, Spot>,
     /// How many requests are under way.
     requests: Arc<AtomicUsize>,
     /// When the store has to be looked into.
@@ -108,6 +110,7 @@ impl<T: Transport> Lane<T> {
             mine: BTreeMap::new(),
             bytes: 0,
             attempts: JoinSet::new(),
+            under_way: HashMap::new(),
             requests: Arc::default(),
             look: Look::Now,
             seen: 0,
@@ -126,7 +129,7 @@ impl<T: Transport> Lane<T> {
             };
             tokio::select! {
                 () = self.bell.rung() => {}
-                Some(done) = self.attempts.join_next() => self.settle(done),
+                Some(done) = self.attempts.join_next_with_id() => self.settle(done),
                 _ = stop.changed() => {}
                 () = pause(sleep) => {
                     if sleep >= LONGEST_SLEEP {
@@ -134,40 +137,46 @@ impl<T: Transport> Lane<T> {
                     }
                 }
             }
-            while let Some(done) = self.attempts.try_join_next() {
+            while let Some(done) = self.attempts.try_join_next_with_id() {
                 self.settle(done);
             }
         }
         while self.attempts.join_next().await.is_some() {}
     }
 
-    fn settle(&mut self, done: Result<(Spot, Look), JoinError>) {
+    fn settle(&mut self, done: Result<(Id, Look), JoinError>) {
         match done {
-            Ok((spot, look)) => {
-                let length = self.mine.remove(&spot).unwrap_or(0);
-                self.bytes = self.bytes.saturating_sub(length);
+            Ok((id, look)) => {
+                if let Some(spot) = self.under_way.remove(&id) {
+                    let length = self.mine.remove(&spot).unwrap_or(0);
+                    self.bytes = self.bytes.saturating_sub(length);
+                }
                 // Whoever looked while it was still the lane's passed it over.
                 self.look = self.look.or(look);
             }
             Err(error) => {
-                // Which one is not known any more; the others finish, then all that is due is found again.
                 tracing::error!(destination = %self.destination, error = %error, "an attempt broke off");
-                if self.attempts.is_empty() {
-                    self.forget();
+                if let Some(spot) = self.under_way.remove(&error.id()) {
+                    // It is due still, and stays the lane's for a rest: it may break off every time.
+                    self.begin(spot, async {
+                        pause(AFTER_FAILURE).await;
+                        Look::Now
+                    });
                 }
             }
         }
     }
 
-    /// Forgets what is ready; the store still has it. When nothing is under way, nothing is the lane's any more.
+    fn begin(&mut self, spot: Spot, attempt: impl Future<Output = Look> + Send + 'static) {
+        let id = self.attempts.spawn(attempt).id();
+        self.under_way.insert(id, spot);
+    }
+
+    /// Forgets what is ready; the store still has it.
     fn forget(&mut self) {
         for ready in std::mem::take(&mut self.ready) {
             let length = self.mine.remove(&ready.spot()).unwrap_or(0);
             self.bytes = self.bytes.saturating_sub(length);
-        }
-        if self.attempts.is_empty() {
-            self.mine.clear();
-            self.bytes = 0;
         }
         self.look = Look::Now;
     }
@@ -258,10 +267,7 @@ impl<T: Transport> Lane<T> {
         {
             let (work, spot, stop) = (Arc::clone(&self.work), ready.spot(), stop.clone());
             let place = Place::take(&self.requests, &self.bell);
-            self.attempts.spawn(async move {
-                let look = work.attempt(ready, place, stop).await;
-                (spot, look)
-            });
+            self.begin(spot, async move { work.attempt(ready, place, stop).await });
         }
     }
 
@@ -285,8 +291,7 @@ impl<T: Transport> Lane<T> {
                 let mut waiting = statement.query((destination.as_str(), limit))?;
                 let mut attempts = rows::Attempts::of(connection)?;
                 while let Some(row) = waiting.next()? {
-                    let action = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-                    let spot = (row.get(0)?, row.get(1)?, rows::action(action)?);
+                    let spot = Spot::read(row)?;
                     if mine.contains_key(&spot) {
                         continue;
                     }
@@ -299,9 +304,7 @@ impl<T: Transport> Lane<T> {
                         found.look = Look::Now;
                         break;
                     }
-                    let (seq, run, action) = spot;
-                    let place = (seq, run, destination.as_str(), action.as_str());
-                    let Some(attempt) = attempts.at(place)? else {
+                    let Some(attempt) = attempts.at(&destination, &spot)? else {
                         continue;
                     };
                     let more = bytes.saturating_add(attempt.event.body.len());
@@ -310,7 +313,7 @@ impl<T: Transport> Lane<T> {
                         break;
                     }
                     bytes = more;
-                    found.ready.push(Ready { seq, attempt });
+                    found.ready.push(Ready { seq: spot.event, attempt });
                 }
                 Ok(found)
             })

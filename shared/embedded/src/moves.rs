@@ -1,4 +1,4 @@
-//! Moving many deliveries at once: to the dead letters, to held, and back to waiting.
+//! Moving many deliveries at once: to the dead letters and back to waiting, and to held.
 
 use rusqlite::types::Value;
 use switchboard_core::delivery::{DeathReason, State};
@@ -7,37 +7,81 @@ use switchboard_core::ports::{Keep, Moved, Selection, Spread};
 use switchboard_core::time::Timestamp;
 
 use crate::expire;
-use crate::rows::{self, Place, reason_number, state_number};
+use crate::failure::Failure;
+use crate::rows::{self, Spot, reason_number, state_number};
 use crate::wakes::Look;
-use crate::writer::{Failure, Step};
+use crate::writer::Step;
 
 /// A delivery that is to be moved.
-struct Found {
-    place: Place,
+pub(crate) struct Found {
+    pub(crate) spot: Spot,
     destination: DestinationName,
     state: State,
 }
 
-/// The deliveries that match `wanted` (a WHERE clause), in `order`, at most `limit`, and how many more there are: the one
-/// writer does not count a whole backlog in every step.
-fn find(
+/// Which deliveries are looked for, and which of them first. One index finds them in that order: the one writer neither
+/// goes through a whole backlog in every step nor sorts it.
+pub(crate) struct Search {
+    /// A WHERE clause.
+    wanted: &'static str,
+    order: &'static str,
+}
+
+const WAITING: Search = Search {
+    wanted: "destination = ?1 AND state = 0",
+    order: "due",
+};
+const DUE: Search = Search {
+    wanted: "destination = ?1 AND state = 0 AND due <= ?2",
+    order: "due",
+};
+pub(crate) const HELD: Search = Search {
+    wanted: "destination = ?1 AND state = 1",
+    order: "changed_at",
+};
+const DEAD: Search = Search {
+    wanted: "state = 3",
+    order: "changed_at, id",
+};
+const DEAD_OF: Search = Search {
+    wanted: "destination = ?1 AND state = 3",
+    order: "changed_at",
+};
+/// Those that a caller listed; in no order of an index, since they are found one by one.
+const LISTED: Search = Search {
+    wanted: "id IN (SELECT value FROM json_each(?1)) AND state = 3",
+    order: "+changed_at",
+};
+
+impl Search {
+    fn find(&self, limit: u32) -> String {
+        let Self { wanted, order } = self;
+        format!(
+            "SELECT event, run, action, destination, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
+        )
+    }
+
+    fn count(&self, most: u32) -> String {
+        let Self { wanted, .. } = self;
+        format!("SELECT count(*) FROM (SELECT 1 FROM delivery WHERE {wanted} LIMIT {most})")
+    }
+}
+
+/// The deliveries of a search, at most `limit`, and how many more there are, up to a bound.
+pub(crate) fn find(
     step: &Step<'_>,
-    wanted: &str,
-    order: &str,
+    search: &Search,
     values: &[Value],
     limit: u32,
 ) -> Result<(Vec<Found>, u32), Failure> {
-    let sql = format!(
-        "SELECT event, run, destination, action, state FROM delivery WHERE {wanted} ORDER BY {order} LIMIT {limit}"
-    );
-    let mut statement = step.prepare_cached(&sql)?;
+    let mut statement = step.prepare_cached(&search.find(limit))?;
     let mut rows = statement.query(rusqlite::params_from_iter(values))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let place = Place::read(row)?;
+        let name = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
         found.push(Found {
-            destination: rows::destination(&place.destination)?,
-            place,
+            spot: Spot::read(row)?,
+            destination: rows::destination(name)?,
             state: rows::state(row.get(4)?)?,
         });
     }
@@ -46,14 +90,13 @@ fn find(
         return Ok((found, 0));
     }
     let most = Moved::COUNTED.saturating_add(done);
-    let sql = format!("SELECT count(*) FROM (SELECT 1 FROM delivery WHERE {wanted} LIMIT {most})");
     let count: u32 = step
-        .prepare_cached(&sql)?
+        .prepare_cached(&search.count(most))?
         .query_row(rusqlite::params_from_iter(values), |row| row.get(0))?;
     Ok((found, count.saturating_sub(done)))
 }
 
-fn number(found: &[Found]) -> u32 {
+pub(crate) fn number(found: &[Found]) -> u32 {
     u32::try_from(found.len()).unwrap_or(u32::MAX)
 }
 
@@ -68,14 +111,10 @@ pub(crate) fn bury(
 ) -> Result<Moved, Failure> {
     // Two searches, since each of the two partial indexes serves one state.
     let mut done = Moved::default();
-    for wanted in [
-        "destination = ?1 AND state = 0",
-        "destination = ?1 AND state = 1",
-    ] {
+    for search in [WAITING, HELD] {
         let (found, left) = find(
             step,
-            wanted,
-            "event",
+            &search,
             &[name(destination)],
             limit.saturating_sub(done.done),
         )?;
@@ -85,16 +124,16 @@ pub(crate) fn bury(
                  WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
             )?
             .execute((
-                delivery.place.event,
-                delivery.place.run,
-                &delivery.place.destination,
-                &delivery.place.action,
+                delivery.spot.event,
+                delivery.spot.run,
+                delivery.destination.as_str(),
+                delivery.spot.action.as_str(),
                 state_number(State::Dead),
                 reason_number(reason),
                 now.millis(),
             ))?;
             step.totals.pass(delivery.state, State::Dead, destination);
-            expire::keep_longer(step, delivery.place.event, keep)?;
+            expire::keep_longer(step, delivery.spot.event, keep)?;
         }
         done = Moved {
             done: done.done.saturating_add(number(&found)),
@@ -119,28 +158,22 @@ pub(crate) fn shelve(
         return Ok(Moved::default());
     }
     let values = [name(destination), Value::Integer(now.millis())];
-    let (found, left) = find(
-        step,
-        "destination = ?1 AND state = 0 AND due <= ?2",
-        "due",
-        &values,
-        limit,
-    )?;
+    let (found, left) = find(step, &DUE, &values, limit)?;
     for delivery in &found {
         step.prepare_cached(
             "UPDATE delivery SET state = ?5, changed_at = ?6
              WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
         )?
         .execute((
-            delivery.place.event,
-            delivery.place.run,
-            &delivery.place.destination,
-            &delivery.place.action,
+            delivery.spot.event,
+            delivery.spot.run,
+            delivery.destination.as_str(),
+            delivery.spot.action.as_str(),
             state_number(State::Held),
             now.millis(),
         ))?;
         step.totals.pass(State::Waiting, State::Held, destination);
-        expire::keep_longer(step, delivery.place.event, keep)?;
+        expire::keep_longer(step, delivery.spot.event, keep)?;
     }
     Ok(Moved {
         done: number(&found),
@@ -148,7 +181,7 @@ pub(crate) fn shelve(
     })
 }
 
-/// Puts dead letters or held deliveries back to waiting.
+/// Puts dead letters back to waiting, for a new round.
 pub(crate) fn requeue(
     step: &mut Step<'_>,
     selection: &Selection,
@@ -156,53 +189,32 @@ pub(crate) fn requeue(
     limit: u32,
 ) -> Result<Moved, Failure> {
     let (found, left) = match selection {
-        Selection::AllDead => find(step, "state = 3", "changed_at, id", &[], limit)?,
-        Selection::DeadOf(destination) => find(
-            step,
-            "destination = ?1 AND state = 3",
-            "changed_at",
-            &[name(destination)],
-            limit,
-        )?,
-        Selection::HeldOf(destination) => find(
-            step,
-            "destination = ?1 AND state = 1",
-            "changed_at",
-            &[name(destination)],
-            limit,
-        )?,
+        Selection::AllDead => find(step, &DEAD, &[], limit)?,
+        Selection::DeadOf(destination) => find(step, &DEAD_OF, &[name(destination)], limit)?,
         Selection::Dead(deliveries) => {
             let ids: Vec<&str> = deliveries
                 .iter()
                 .map(switchboard_core::identity::DeliveryId::as_str)
                 .collect();
             let ids = serde_json::to_string(&ids).map_err(|_| Failure::Unreadable("selection"))?;
-            let wanted = "id IN (SELECT value FROM json_each(?1)) AND state = 3";
-            find(step, wanted, "+changed_at", &[Value::Text(ids)], limit)?
+            find(step, &LISTED, &[Value::Text(ids)], limit)?
         }
     };
     for (nth, delivery) in (0..).zip(&found) {
-        // A dead letter begins a new round; a held delivery goes on with its own, never before its own due time.
-        let sql = match delivery.state {
-            State::Held => {
-                "UPDATE delivery SET state = 0, due = max(due, ?5), changed_at = ?6
-                 WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4"
-            }
-            State::Waiting | State::Delivered | State::Dead => {
-                "UPDATE delivery SET state = 0, due = ?5, changed_at = ?6, base = attempts, reason = NULL
-                 WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4"
-            }
-        };
-        step.prepare_cached(sql)?.execute((
-            delivery.place.event,
-            delivery.place.run,
-            &delivery.place.destination,
-            &delivery.place.action,
+        step.prepare_cached(
+            "UPDATE delivery SET state = 0, due = ?5, changed_at = ?6, base = attempts, reason = NULL
+             WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
+        )?
+        .execute((
+            delivery.spot.event,
+            delivery.spot.run,
+            delivery.destination.as_str(),
+            delivery.spot.action.as_str(),
             spread.due(nth).millis(),
             spread.start.millis(),
         ))?;
         step.totals
-            .pass(delivery.state, State::Waiting, &delivery.destination);
+            .pass(State::Dead, State::Waiting, &delivery.destination);
         step.news.look(&delivery.destination, Look::Now);
     }
     Ok(Moved {
@@ -211,29 +223,7 @@ pub(crate) fn requeue(
     })
 }
 
-/// Releases held deliveries whose destination is not held: what a crash between the two halves of a release leaves.
-pub(crate) fn recover(step: &mut Step<'_>, spread: Spread, limit: u32) -> Result<Moved, Failure> {
-    let names: Vec<String> = step
-        .prepare_cached("SELECT DISTINCT destination FROM delivery WHERE state = 1 AND destination NOT IN (SELECT destination FROM held)")?
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    let mut all = Moved::default();
-    for text in names {
-        let selection = Selection::HeldOf(rows::destination(&text)?);
-        let rest = Spread {
-            start: spread.due(all.done),
-            ..spread
-        };
-        let moved = requeue(step, &selection, rest, limit.saturating_sub(all.done))?;
-        all = Moved {
-            done: all.done.saturating_add(moved.done),
-            left: all.left.saturating_add(moved.left),
-        };
-    }
-    Ok(all)
-}
-
-fn name(destination: &DestinationName) -> Value {
+pub(crate) fn name(destination: &DestinationName) -> Value {
     Value::Text(destination.as_str().to_owned())
 }
 
@@ -242,7 +232,32 @@ mod tests {
     use switchboard_core::ports::Ledger;
 
     use super::*;
+    use crate::plans::plan;
     use crate::store::Store;
+
+    #[tokio::test]
+    async fn no_step_goes_through_a_backlog_or_sorts_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let known = [
+            (WAITING, "delivery_waiting (destination=?)"),
+            (DUE, "delivery_waiting (destination=? AND due<?)"),
+            (HELD, "delivery_held (destination=?)"),
+            (DEAD, "delivery_dead"),
+            (DEAD_OF, "delivery_dead_by_destination (destination=?)"),
+            (LISTED, "delivery_dead_by_id (id=?)"),
+        ];
+        for (search, index) in known {
+            let sorts = search.order.starts_with('+');
+            for sql in [search.find(500), search.count(500)] {
+                let plan = plan(&store, &sql).await;
+                let finds = |line: &String| line.contains(index);
+                assert!(plan.iter().any(finds), "{sql}: {plan:?}");
+                let sorted = plan.iter().any(|line| line.contains("TEMP B-TREE"));
+                assert!(sorts || !sorted, "{sql}: {plan:?}");
+            }
+        }
+    }
 
     #[tokio::test]
     async fn what_is_left_is_counted_up_to_a_bound() {

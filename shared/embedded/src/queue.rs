@@ -23,7 +23,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// Whose step it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum Whose {
     /// A sender's request: an event, or what is to be listed of one that was not accepted.
     Outside,
     /// The mere count of a request that was not accepted.
@@ -83,11 +83,11 @@ impl<S> Default for Queue<S> {
 
 impl<S> Queue<S> {
     /// Puts a step into the queue; one of ours waits for a place.
-    pub(crate) async fn put(&self, from: From, step: S) -> Result<(), NotTaken> {
-        match from {
-            From::Outside => self.put_outside(step, |most| most)?,
-            From::Count => self.put_outside(step, |most| most / COUNTS)?,
-            From::Inside => {
+    pub(crate) async fn put(&self, whose: Whose, step: S) -> Result<(), NotTaken> {
+        match whose {
+            Whose::Outside => self.put_outside(step, |most| most)?,
+            Whose::Count => self.put_outside(step, |most| most / COUNTS)?,
+            Whose::Inside => {
                 let closed = |_: AcquireError| NotTaken::Closed;
                 self.places.acquire().await.map_err(closed)?.forget();
                 let mut waiting = self.open()?;
@@ -195,10 +195,10 @@ mod tests {
     async fn filled(outside: usize, inside: usize) -> Queue<usize> {
         let queue = Queue::default();
         for n in 0..outside {
-            queue.put(From::Outside, n).await.expect("a place");
+            queue.put(Whose::Outside, n).await.expect("a place");
         }
         for n in 0..inside {
-            queue.put(From::Inside, 10_000 + n).await.expect("a place");
+            queue.put(Whose::Inside, 10_000 + n).await.expect("a place");
         }
         queue
     }
@@ -222,19 +222,19 @@ mod tests {
         // Each transaction takes half a second: four of them are two seconds.
         queue.took(Duration::from_millis(500));
         for n in 0..3 * MOST_STEPS {
-            queue.put(From::Outside, n).await.expect("a place");
+            queue.put(Whose::Outside, n).await.expect("a place");
         }
-        assert_eq!(queue.put(From::Outside, 1).await, Err(NotTaken::Full));
-        queue.put(From::Inside, 1).await.expect("ours has a place");
+        assert_eq!(queue.put(Whose::Outside, 1).await, Err(NotTaken::Full));
+        queue.put(Whose::Inside, 1).await.expect("ours has a place");
         // However slow, one transaction's steps may wait.
         queue.took(Duration::from_mins(1));
         for _ in 0..4 {
             queue.take(&mut Vec::new());
         }
         for n in 0..MOST_STEPS - 1 {
-            queue.put(From::Outside, n).await.expect("a place");
+            queue.put(Whose::Outside, n).await.expect("a place");
         }
-        assert_eq!(queue.put(From::Outside, 1).await, Err(NotTaken::Full));
+        assert_eq!(queue.put(Whose::Outside, 1).await, Err(NotTaken::Full));
     }
 
     #[tokio::test]
@@ -262,32 +262,32 @@ mod tests {
         // Four transactions in two seconds, each with room for half of its steps.
         queue.took(Duration::from_millis(500));
         for n in 0..2 * MOST_STEPS {
-            queue.put(From::Outside, n).await.expect("a place");
+            queue.put(Whose::Outside, n).await.expect("a place");
         }
-        assert_eq!(queue.put(From::Outside, 1).await, Err(NotTaken::Full));
+        assert_eq!(queue.put(Whose::Outside, 1).await, Err(NotTaken::Full));
         // The next one has all of its room.
         queue.took(Duration::from_millis(500));
-        queue.put(From::Outside, 1).await.expect("a place");
+        queue.put(Whose::Outside, 1).await.expect("a place");
     }
 
     #[tokio::test]
     async fn counts_leave_most_places_to_events() {
         let queue = filled(0, 0).await;
         for n in 0..MOST_WAITING / COUNTS {
-            queue.put(From::Count, n).await.expect("a place");
+            queue.put(Whose::Count, n).await.expect("a place");
         }
-        assert_eq!(queue.put(From::Count, 1).await, Err(NotTaken::Full));
+        assert_eq!(queue.put(Whose::Count, 1).await, Err(NotTaken::Full));
         for n in 0..MOST_WAITING - MOST_WAITING / COUNTS {
-            queue.put(From::Outside, n).await.expect("a place");
+            queue.put(Whose::Outside, n).await.expect("a place");
         }
-        assert_eq!(queue.put(From::Outside, 1).await, Err(NotTaken::Full));
+        assert_eq!(queue.put(Whose::Outside, 1).await, Err(NotTaken::Full));
     }
 
     #[tokio::test]
     async fn a_caller_that_goes_away_while_it_waits_takes_no_place_along() {
         let queue = filled(0, MOST_WAITING).await;
         for n in 0..100 {
-            let put = queue.put(From::Inside, n).now_or_never();
+            let put = queue.put(Whose::Inside, n).now_or_never();
             assert!(put.is_none(), "there is no place");
             // A task that never waits is made to, after some turns, even where there is a place.
             tokio::task::yield_now().await;
@@ -298,7 +298,7 @@ mod tests {
             queue.take(&mut batch);
         }
         for n in 0..MOST_WAITING {
-            let put = queue.put(From::Inside, n).now_or_never();
+            let put = queue.put(Whose::Inside, n).now_or_never();
             assert_eq!(put, Some(Ok(())), "place {n}");
             tokio::task::yield_now().await;
         }
@@ -308,8 +308,8 @@ mod tests {
     async fn a_closed_queue_is_emptied_and_takes_nothing_more() {
         let queue = filled(1, 1).await;
         queue.close();
-        assert_eq!(queue.put(From::Outside, 1).await, Err(NotTaken::Closed));
-        assert_eq!(queue.put(From::Inside, 1).await, Err(NotTaken::Closed));
+        assert_eq!(queue.put(Whose::Outside, 1).await, Err(NotTaken::Closed));
+        assert_eq!(queue.put(Whose::Inside, 1).await, Err(NotTaken::Closed));
         let mut batch = Vec::new();
         queue.take(&mut batch);
         assert_eq!(batch, [10_000, 0]);

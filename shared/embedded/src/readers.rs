@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use switchboard_core::ports::BackendError;
 use tokio::sync::Semaphore;
 
+use crate::failure::Failure;
 use crate::open;
-use crate::writer::Failure;
 
 /// Most reads at once.
 const MOST: usize = 4;

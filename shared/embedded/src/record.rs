@@ -9,12 +9,13 @@ use switchboard_core::ports::{Begun, Hint, Keep, Recorded};
 use switchboard_core::time::Timestamp;
 
 use crate::expire;
+use crate::failure::Failure;
 use crate::rows::{self, ATTEMPT, log_text, reason_number, state_number};
 use crate::wakes::Look;
-use crate::writer::{Failure, Step};
+use crate::writer::Step;
 
-/// What is looked at of a delivery.
-struct Standing {
+/// How a delivery stood before.
+struct Stood {
     state: State,
     attempts: u32,
     base: u32,
@@ -23,11 +24,7 @@ struct Standing {
     log: Vec<AttemptRecord>,
 }
 
-fn standing(
-    connection: &Connection,
-    event: i64,
-    key: &DeliveryKey,
-) -> Result<Option<Standing>, Failure> {
+fn stood(connection: &Connection, event: i64, key: &DeliveryKey) -> Result<Option<Stood>, Failure> {
     let mut statement = connection.prepare_cached(
         "SELECT state, attempts, base, due, reason, log FROM delivery
          WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
@@ -43,7 +40,7 @@ fn standing(
         return Ok(None);
     };
     let log = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?;
-    Ok(Some(Standing {
+    Ok(Some(Stood {
         state: rows::state(row.get(0)?)?,
         attempts: row.get(1)?,
         base: row.get(2)?,
@@ -136,7 +133,7 @@ pub(crate) fn record(
     {
         return Ok(Recorded::First);
     }
-    let Some(before) = standing(step, event, key)? else {
+    let Some(before) = stood(step, event, key)? else {
         return Ok(Recorded::Stale);
     };
     let fresh = record.number == before.attempts.saturating_add(1);

@@ -12,7 +12,7 @@ use switchboard_core::identity::{DeliveryId, EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use switchboard_core::time::Timestamp;
 
-use crate::writer::Failure;
+use crate::failure::Failure;
 
 pub(crate) fn state_number(state: State) -> i64 {
     match state {
@@ -109,23 +109,23 @@ pub(crate) fn log(text: &str) -> Result<Vec<AttemptRecord>, Failure> {
     Ok(stored.into_iter().map(record).collect())
 }
 
-/// Where a delivery lies: the key of its row.
-#[derive(Debug)]
-pub(crate) struct Place {
+/// Where a delivery lies, beside its destination: with that the key of its row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    /// Its event's place in the order of receipt.
     pub(crate) event: i64,
     pub(crate) run: u32,
-    pub(crate) destination: String,
-    pub(crate) action: String,
+    pub(crate) action: ActionName,
 }
 
-impl Place {
-    /// The first four columns of a row: `event, run, destination, action`.
+impl Spot {
+    /// The first three columns of a row: `event, run, action`.
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, Failure> {
+        let text = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
         Ok(Self {
             event: row.get(0)?,
             run: row.get(1)?,
-            destination: row.get(2)?,
-            action: row.get(3)?,
+            action: action(text)?,
         })
     }
 }
@@ -193,9 +193,18 @@ impl<'c> Attempts<'c> {
         ))?))
     }
 
-    /// The next attempt of the delivery at `(event, run, destination, action)`; `None` when there is none.
-    pub(crate) fn at(&mut self, place: (i64, u32, &str, &str)) -> Result<Option<Attempt>, Failure> {
-        let mut found = self.0.query(place)?;
+    /// The next attempt of the delivery to `destination` that lies there; `None` when there is none.
+    pub(crate) fn at(
+        &mut self,
+        destination: &DestinationName,
+        spot: &Spot,
+    ) -> Result<Option<Attempt>, Failure> {
+        let mut found = self.0.query((
+            spot.event,
+            spot.run,
+            destination.as_str(),
+            spot.action.as_str(),
+        ))?;
         found.next()?.map(attempt).transpose()
     }
 }

@@ -1,4 +1,4 @@
-//! What operators have set, in the store.
+//! What operators have set, in the store, and how fast what they released goes.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use switchboard_core::address::{Address, Networks};
 use switchboard_core::endpoint::{Endpoint, Settings};
 use switchboard_core::names::DestinationName;
+use switchboard_core::release::Release;
 use switchboard_core::secret::Secret;
 use switchboard_core::time::Timestamp;
 
+use crate::failure::Failure;
 use crate::rows;
-use crate::writer::Failure;
 
 const ENDPOINT: &str = "your-endpoint";
-/// Version of the endpoint's record.
+/// Version of each record.
 const VERSION: u64 = 1;
 
 /// What stands.
@@ -64,6 +65,69 @@ pub(crate) fn store(connection: &Connection, settings: &Settings) -> Result<(), 
     Ok(())
 }
 
+fn release_name(destination: &DestinationName) -> String {
+    format!("release {destination}")
+}
+
+/// The releases of a destination.
+pub(crate) fn release(
+    connection: &Connection,
+    destination: &DestinationName,
+) -> Result<Option<Release>, Failure> {
+    let text: Option<String> = connection
+        .prepare_cached("SELECT value FROM setting WHERE name = ?1")?
+        .query_row([release_name(destination)], |row| row.get(0))
+        .optional()?;
+    text.map(|text| read_release(&text).ok_or(Failure::Unreadable("release")))
+        .transpose()
+}
+
+/// Keeps them.
+pub(crate) fn keep_release(
+    connection: &Connection,
+    destination: &DestinationName,
+    release: Release,
+) -> Result<(), Failure> {
+    let value = json!({
+        "version": VERSION,
+        "per_second": release.per_second,
+        "next": release.next.millis(),
+        "earlier": release.earlier,
+        "until": release.until.millis(),
+    });
+    connection
+        .prepare_cached(
+            "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )?
+        .execute((release_name(destination), value.to_string()))?;
+    Ok(())
+}
+
+fn read_release(text: &str) -> Option<Release> {
+    let value = known(text)?;
+    let number = |name: &str| {
+        let number = value.get(name).and_then(Value::as_u64)?;
+        u32::try_from(number).ok()
+    };
+    let moment = |name: &str| {
+        let millis = value.get(name).and_then(Value::as_i64);
+        millis.map(Timestamp::from_millis)
+    };
+    Some(Release {
+        per_second: number("per_second")?,
+        next: moment("next")?,
+        earlier: number("earlier")?,
+        until: moment("until")?,
+    })
+}
+
+/// A record of the version that is known.
+fn known(text: &str) -> Option<Value> {
+    serde_json::from_str(text)
+        .ok()
+        .filter(|value: &Value| value.get("version").and_then(Value::as_u64) == Some(VERSION))
+}
+
 fn write(endpoint: &Endpoint) -> Value {
     let former = endpoint.former.as_ref();
     json!({
@@ -76,9 +140,7 @@ fn write(endpoint: &Endpoint) -> Value {
 }
 
 fn read(text: &str) -> Option<Endpoint> {
-    let value: Value = serde_json::from_str(text)
-        .ok()
-        .filter(|value: &Value| value.get("version").and_then(Value::as_u64) == Some(VERSION))?;
+    let value = known(text)?;
     let secret = |name: &str| {
         value
             .get(name)

@@ -18,13 +18,14 @@ use switchboard_core::ports::{
 };
 use switchboard_core::time::Timestamp;
 
+use crate::failure::Failure;
 use crate::journal::Unwritten;
 use crate::open::{self, Folder, OpenError};
-use crate::queue::From;
+use crate::queue::Whose;
 use crate::readers::{self, Readers};
 use crate::wakes::Wakes;
-use crate::writer::{Failure, Step, Writer};
-use crate::{accept, expire, journal, moves, record, schema, settings};
+use crate::writer::{Step, Writer};
+use crate::{accept, expire, journal, moves, record, release, schema, settings};
 
 /// The state of one Switchboard on one machine.
 #[derive(Debug)]
@@ -92,17 +93,17 @@ impl Store {
         T: Send + 'static,
         F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send + 'static,
     {
-        self.step_from(From::Inside, doing, step).await
+        self.step_of(Whose::Inside, doing, step).await
     }
 
-    async fn step_from<T, F>(&self, from: From, doing: &'static str, step: F) -> Answer<T>
+    async fn step_of<T, F>(&self, whose: Whose, doing: &'static str, step: F) -> Answer<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send + 'static,
     {
         match &self.writer {
             Some(writer) => {
-                let answer = writer.step(from, doing, step).await;
+                let answer = writer.step(whose, doing, step).await;
                 if answer.is_ok() {
                     self.count_unwritten(writer).await;
                 }
@@ -128,7 +129,7 @@ impl Store {
             earlier.count(step);
             Ok(())
         };
-        let counted = writer.step(From::Inside, "writing earlier counts", count);
+        let counted = writer.step(Whose::Inside, "writing earlier counts", count);
         if counted.await.is_err() {
             self.unwritten().merge(again);
         }
@@ -188,7 +189,7 @@ impl Ledger for Store {
     async fn accept(&self, event: &Event, plan: &[Queued], keep: Keep) -> Answer<Accepted> {
         let (event, plan) = (Arc::new(event.clone()), plan.to_vec());
         let digest = event.body_digest();
-        self.step_from(From::Outside, "storing an event", move |step| {
+        self.step_of(Whose::Outside, "storing an event", move |step| {
             accept::accept(step, &event, &digest, &plan, keep)
         })
         .await
@@ -253,6 +254,19 @@ impl Ledger for Store {
         .await
     }
 
+    async fn release(
+        &self,
+        destination: &DestinationName,
+        now: Timestamp,
+        limit: u32,
+    ) -> Answer<Moved> {
+        let destination = destination.clone();
+        self.step("releasing deliveries", move |step| {
+            release::release(step, &destination, now, limit)
+        })
+        .await
+    }
+
     async fn replay(&self, event: &EventId, run: Run, plan: &[Queued]) -> Answer<bool> {
         let (event, plan) = (event.clone(), plan.to_vec());
         self.step("replaying an event", move |step| {
@@ -261,11 +275,9 @@ impl Ledger for Store {
         .await
     }
 
-    async fn recover(&self, spread: Spread, limit: u32) -> Answer<Moved> {
-        self.step("recovering", move |step| {
-            moves::recover(step, spread, limit)
-        })
-        .await
+    async fn recover(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
+        self.step("recovering", move |step| release::recover(step, now, limit))
+            .await
     }
 
     async fn expire(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
@@ -279,13 +291,13 @@ impl Ledger for Store {
 impl Journal for Store {
     async fn note(&self, at: Timestamp, note: Note) -> Answer<()> {
         let kept = note.clone();
-        let from = if note.is_listed() {
-            From::Outside
+        let whose = if note.is_listed() {
+            Whose::Outside
         } else {
-            From::Count
+            Whose::Count
         };
         let written = self
-            .step_from(from, "writing to the journal", move |step| {
+            .step_of(whose, "writing to the journal", move |step| {
                 journal::note(step, at, &note)
             })
             .await;
@@ -307,6 +319,9 @@ impl SettingsStore for Store {
         let _one_at_a_time = self.changing.lock().await;
         let after = self
             .step("changing a setting", move |step| {
+                if let Change::Release(destination, spread) = &change {
+                    release::ask(step, destination, *spread)?;
+                }
                 let after = settings::load(step)?.after(change.clone());
                 settings::store(step, &after)?;
                 step.forget_held();

@@ -10,10 +10,10 @@ use switchboard_core::views::{
     PageAsk, RefusalRow, death_line,
 };
 
+use crate::failure::Failure;
 use crate::rows;
 use crate::store::Store;
 use crate::totals::{DECLINED, OTHER_BODIES, REFUSED, REPEATS, STORED, UNROUTED};
-use crate::writer::Failure;
 
 mod events;
 

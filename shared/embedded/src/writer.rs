@@ -15,37 +15,12 @@ use switchboard_core::names::DestinationName;
 use switchboard_core::ports::BackendError;
 use tokio::sync::oneshot;
 
+use crate::failure::Failure;
 use crate::open::OpenError;
-use crate::queue::{From, MOST_STEPS, NotTaken, Queue};
+use crate::queue::{MOST_STEPS, NotTaken, Queue, Whose};
 use crate::settings;
 use crate::totals::Changes;
 use crate::wakes::{News, Wakes};
-
-/// Why a step failed.
-#[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// SQLite failed, perhaps for all steps of a transaction.
-    #[error("{0}")]
-    Sqlite(Arc<rusqlite::Error>),
-    /// What is stored cannot be understood.
-    #[error("the stored {0} cannot be read")]
-    Unreadable(&'static str),
-    /// A step panicked: our own fault.
-    #[error("a step broke off")]
-    BrokeOff,
-    /// Too many steps wait already.
-    #[error("more waits to be written than can be in time")]
-    Full,
-    /// The writer has ended.
-    #[error("the store is closed")]
-    Closed,
-}
-
-impl std::convert::From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(Arc::new(error))
-    }
-}
 
 /// A transaction as steps see it.
 pub(crate) struct Step<'a> {
@@ -191,7 +166,7 @@ impl Writer {
     /// Runs a step and waits until it is on disk. `step` may be run more than once; only the last run counts.
     pub(crate) async fn step<T, F>(
         &self,
-        from: From,
+        whose: Whose,
         doing: &'static str,
         step: F,
     ) -> Result<T, BackendError>
@@ -205,7 +180,7 @@ impl Writer {
             value: None,
             reply,
         });
-        let answer = match self.0.put(from, call).await {
+        let answer = match self.0.put(whose, call).await {
             Ok(()) => answer.await.unwrap_or(Err(Failure::Closed)),
             Err(NotTaken::Full) => return Err(BackendError::overloaded(doing, Failure::Full)),
             Err(NotTaken::Closed) => Err(Failure::Closed),
@@ -318,9 +293,9 @@ mod tests {
         let steps = Arc::new(Steps::default());
         let writer = Writer(Arc::clone(&steps));
         // Nobody waits for it any more, so that the writer itself lets go of what it made.
-        let sprung = writer.step(From::Inside, "springing", |_| Ok(Spring));
+        let sprung = writer.step(Whose::Inside, "springing", |_| Ok(Spring));
         assert!(sprung.now_or_never().is_none());
-        let waits = writer.step(From::Inside, "waiting", |_| Ok(()));
+        let waits = writer.step(Whose::Inside, "waiting", |_| Ok(()));
         assert!(writer.ended().now_or_never().is_none(), "it runs");
         let thread = async {
             std::thread::spawn(move || run(connection, known, &steps, &Wakes::default()));
@@ -330,7 +305,7 @@ mod tests {
         assert_eq!(error.line(), "waiting: the store is closed");
         let told = tokio::time::timeout(Duration::from_secs(20), writer.ended());
         told.await.expect("it says so");
-        let late = writer.step(From::Outside, "coming late", |_| Ok(())).await;
+        let late = writer.step(Whose::Outside, "coming late", |_| Ok(())).await;
         assert!(!late.expect_err("closed").is_overloaded());
     }
 
@@ -343,12 +318,12 @@ mod tests {
         let steps = Arc::new(Steps::default());
         let writer = Writer(Arc::clone(&steps));
         let keep = |n: i64| {
-            writer.step(From::Outside, "keeping", move |step| {
+            writer.step(Whose::Outside, "keeping", move |step| {
                 step.execute("INSERT INTO kept VALUES (?1)", [n])?;
                 Ok(n)
             })
         };
-        let broken = writer.step(From::Outside, "breaking", |step| -> Result<(), Failure> {
+        let broken = writer.step(Whose::Outside, "breaking", |step| -> Result<(), Failure> {
             step.execute("INSERT INTO kept VALUES (99)", [])?;
             panic!("as told")
         });
@@ -366,7 +341,7 @@ mod tests {
         assert_eq!(error.line(), "breaking: a step broke off");
         assert_eq!(keep(3).await.expect("the thread goes on"), 3);
         let kept = writer
-            .step(From::Inside, "reading", |step| {
+            .step(Whose::Inside, "reading", |step| {
                 let mut statement = step.prepare("SELECT n FROM kept ORDER BY n")?;
                 let kept = statement.query_map([], |row| row.get(0))?;
                 Ok(kept.collect::<Result<Vec<i64>, _>>()?)

@@ -14,6 +14,7 @@ use switchboard_core::ports::{
     Accepted, AlertStore, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note,
     Queued, Recorded, Selection, SettingsStore, Spread, Views,
 };
+use switchboard_core::release::Release;
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
     DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
@@ -108,7 +109,11 @@ impl Ledger for Store {
         not_asked()
     }
 
-    async fn recover(&self, _: Spread, _: u32) -> Answer<Moved> {
+    async fn release(&self, _: &DestinationName, _: Timestamp, _: u32) -> Answer<Moved> {
+        Ok(Moved::default())
+    }
+
+    async fn recover(&self, _: Timestamp, _: u32) -> Answer<Moved> {
         not_asked()
     }
 
@@ -130,6 +135,10 @@ impl SettingsStore for Store {
     }
 
     async fn change(&self, change: Change) -> Answer<Arc<Settings>> {
+        if let Change::Release(_, spread) = &change {
+            // However many are to start each second, their due times can be told.
+            Release::new(*spread).put_back(spread.start, 10);
+        }
         let mut kept = self.kept();
         kept.settings = Arc::new(Settings::clone(&kept.settings).after(change));
         Ok(Arc::clone(&kept.settings))

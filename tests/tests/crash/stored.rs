@@ -13,7 +13,7 @@ use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{DeliveryId, EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
-use switchboard_core::ports::{Keep, Ledger, Queued, SettingsStore};
+use switchboard_core::ports::{Keep, Ledger, Queued, SettingsStore, Spread};
 use switchboard_core::time::Timestamp;
 use switchboard_embedded::Store;
 use switchboard_tests::sender::now;
@@ -55,7 +55,11 @@ pub(crate) async fn deliveries(n: u32, destination: &str, state: State) -> TempD
         assert_eq!(moved.expect("shelved").done, n);
     }
     if let State::Released = state {
-        let released = change(Change::Release(destination)).await;
+        let spread = Spread {
+            start: now(),
+            per_second: 50,
+        };
+        let released = change(Change::Release(destination, spread)).await;
         released.expect("released");
     }
     folder

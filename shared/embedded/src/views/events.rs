@@ -13,9 +13,9 @@ use switchboard_core::views::{
 };
 
 use super::{below, page};
+use crate::failure::Failure;
 use crate::rows;
 use crate::totals::STORED;
-use crate::writer::Failure;
 
 const EVENT: &str = "seq, id, source, sender_id, kind, received_at, length(body), repeats, other_bodies, expires_at";
 

@@ -18,7 +18,10 @@ use switchboard_core::ports::{Ledger, Selection, SettingsStore, Spread};
 use switchboard_core::time::Clock;
 use tokio::time::timeout;
 
-use setting::{CONFIGURATION, Does, Told, configured, name, run, run_recovering};
+use setting::{
+    CONFIGURATION, Does, Told, break_off_before_records, configured, name, release, run,
+    run_recovering,
+};
 
 #[tokio::test]
 async fn a_failing_delivery_gets_six_attempts_and_then_waits_for_a_redrive() {
@@ -98,7 +101,7 @@ async fn a_release_that_was_cut_is_finished_without_a_restart() {
     running.store.change(hold).await.expect("held");
     running.accept("1", &["good"]).await;
     running.until("it is held", |totals| totals.held == 1).await;
-    let release = Change::Release(name("good"));
+    let release = release("good");
     running.store.change(release).await.expect("released");
     running
         .until("it is delivered", |totals| totals.delivered == 1)
@@ -182,7 +185,7 @@ async fn a_held_destination_gets_nothing_until_it_is_released() {
     // The process dies between the two halves of a release: the next start finishes it.
     running
         .store
-        .change(Change::Release(name("good")))
+        .change(release("good"))
         .await
         .expect("released");
     running.end().await;
@@ -273,6 +276,49 @@ async fn of_ten_attempts_one_that_breaks_our_own_code_is_made_again_and_the_othe
 }
 
 #[tokio::test]
+async fn an_attempt_that_breaks_off_before_it_is_recorded_is_made_again_while_others_are_under_way()
+{
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[("bad", Does::Wait)]);
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    break_off_before_records(1);
+    // Two such bodies are more than a lane holds: the first must not count any more.
+    let large = bytes::Bytes::from(vec![b'x'; 20 * 1024 * 1024]);
+    running.accept_body("1", &["bad"], large).await;
+    running.accept("2", &["bad"]).await;
+    running.until_requests("bad", 2).await;
+    let before = running.clock.now();
+    running.told.0.gate.add_permits(1);
+    running.until_requests("bad", 3).await;
+    let rest = running.clock.now().since(before);
+    assert!(rest >= Duration::from_secs(1), "not at once: {rest:?}");
+    let totals = running.until("it is read", |_| true).await;
+    assert_eq!(totals.waiting, 2, "the other one is under way all the time");
+    running.told.0.gate.add_permits(2);
+    running
+        .until("both are delivered", |totals| totals.delivered == 2)
+        .await;
+    assert_eq!(running.told.requests_to("bad"), ["1"; 3]);
+    running.end().await;
+}
+
+#[tokio::test]
+async fn of_a_busy_lane_every_attempt_that_breaks_off_is_made_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = Told::new(&[]);
+    let running = run(folder.path(), &configured(CONFIGURATION), &told);
+    break_off_before_records(20);
+    for n in 0..200 {
+        running.accept(&n.to_string(), &["good"]).await;
+    }
+    running
+        .until("all are delivered", |totals| totals.delivered == 200)
+        .await;
+    assert_eq!(told.requests_to("good"), ["1"; 220]);
+    running.end().await;
+}
+
+#[tokio::test]
 async fn a_lane_that_breaks_off_is_started_again() {
     let folder = tempfile::tempdir().expect("a folder");
     // Nothing but lanes looks at the clock: what recovers does not break off, and the lanes with it.
@@ -287,7 +333,7 @@ async fn a_lane_that_breaks_off_is_started_again() {
     running.clock.breaks.store(3, Ordering::SeqCst);
     running
         .store
-        .change(Change::Release(name("good")))
+        .change(release("good"))
         .await
         .expect("a change");
     let broken = async {

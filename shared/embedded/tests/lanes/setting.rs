@@ -1,5 +1,6 @@
 //! A real store with its lanes running, and destinations that do as they are told.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
@@ -12,11 +13,13 @@ use rand::rngs::ChaCha8Rng;
 use switchboard_core::attempt::Performer;
 use switchboard_core::configuration::{self, Configuration, Origin};
 use switchboard_core::delivery::{DeliveryKey, Outcome, Piece, Unanswered};
+use switchboard_core::endpoint::Change;
 use switchboard_core::event::Event;
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
-use switchboard_core::ports::{Ledger, Outgoing, Queued, Transport, Views};
+use switchboard_core::ports::{Ledger, Outgoing, Queued, Spread, Transport, Views};
 use switchboard_core::secret::{Reference, SecretReader};
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_core::views::{DeliveryView, Totals};
@@ -236,6 +239,32 @@ pub(crate) fn name(text: &str) -> DestinationName {
     DestinationName::parse(text).expect("a name")
 }
 
+thread_local! {
+    /// How many attempts still break off before they are recorded. A test and its lanes share a thread of their own.
+    static BREAKS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The next attempts of this test break off, each after its answer and before it is recorded.
+pub(crate) fn break_off_before_records(count: u32) {
+    fail::install(Box::new(|point| {
+        let breaks = BREAKS.get();
+        if point == FailPoint::BeforeRecord && breaks > 0 {
+            BREAKS.set(breaks - 1);
+            panic!("as told");
+        }
+    }));
+    BREAKS.set(count);
+}
+
+/// A hold is taken back, and what is held goes at once.
+pub(crate) fn release(text: &str) -> Change {
+    let spread = Spread {
+        start: Timestamp::default(),
+        per_second: 1000,
+    };
+    Change::Release(name(text), spread)
+}
+
 impl Running {
     pub(crate) async fn accept(&self, id: &str, to: &[&str]) -> EventId {
         self.accept_body(id, to, Bytes::from_static(b"{}")).await
@@ -286,6 +315,12 @@ impl Running {
         timeout(Duration::from_secs(20), looking)
             .await
             .unwrap_or_else(|_| panic!("it never held that {what}"))
+    }
+
+    pub(crate) async fn until_requests(&self, to: &str, count: usize) {
+        let holds = |_: &Totals| self.told.requests_to(to).len() == count;
+        let what = format!("{to} has {count} requests");
+        self.until(&what, holds).await;
     }
 
     pub(crate) async fn delivery(&self, event: &EventId) -> DeliveryView {

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use switchboard_core::alert::{Hold, Known, Record, Recovered, Standing, Trouble};
 use switchboard_core::delivery::{DeathReason, Next};
-use switchboard_core::endpoint::Change;
 use switchboard_core::ports::{AlertStore, Selection};
 
 use super::fixture::Fixture;
@@ -159,7 +158,7 @@ pub async fn what_is_held_does_not_wait<F: Fixture>(fixture: F) {
         ..well("a")
     };
     assert_eq!(standing(&stage, "a").await, held);
-    stage.change(Change::Release(destination("a"))).await;
+    stage.let_go("a").await;
     assert!(!standing(&stage, "a").await.is_on_hold);
 }
 

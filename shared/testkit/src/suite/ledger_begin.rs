@@ -10,7 +10,7 @@ use switchboard_core::ports::{Begun, Selection};
 use switchboard_core::time::Timestamp;
 
 use super::fixture::Fixture;
-use super::sample::{START, after, destination, event, hint, queued};
+use super::sample::{START, after, event, hint, queued};
 use super::stage::Stage;
 
 fn milli_before(moment: Timestamp) -> Timestamp {
@@ -146,8 +146,8 @@ pub async fn after_a_release_numbers_and_round_run_on<F: Fixture>(fixture: F) {
         .fail(&followed.key, after(2), Next::Waiting(after(6)))
         .await;
     assert_eq!(stage.hold("chat", after(6)).await.done, 1);
-    let held = Selection::HeldOf(destination("chat"));
-    assert_eq!(stage.requeue(&held, after(50), 9).await.done, 1);
+    stage.let_go("chat").await;
+    assert_eq!(stage.release("chat", after(50), 9).await.done, 1);
     let begun = stage.begin(&hint(&followed.key, after(6)), after(50)).await;
     assert_eq!(begun, Begun::Drop, "the hint from before the hold");
     let third = stage.go(&followed.key, after(50)).await;

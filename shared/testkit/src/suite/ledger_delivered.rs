@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 
 use switchboard_core::delivery::{DeathReason, Next, State, Verdict};
-use switchboard_core::endpoint::Change;
 use switchboard_core::identity::Run;
 use switchboard_core::ports::{Begun, Ledger, Moved, Recorded, Selection};
 
@@ -131,14 +130,14 @@ pub async fn nothing_moves_a_delivered_one_back<F: Fixture>(fixture: F) {
     assert_eq!(stage.bury("chat", reason, after(9), MANY).await, nothing);
     for selection in [
         Selection::AllDead,
-        Selection::DeadOf(chat.clone()),
+        Selection::DeadOf(chat),
         Selection::Dead(vec![followed.key.id.clone()]),
-        Selection::HeldOf(chat.clone()),
     ] {
         let moved = stage.requeue(&selection, after(9), MANY).await;
         assert_eq!(moved, nothing, "{selection:?}");
     }
-    stage.change(Change::Release(chat)).await;
+    stage.let_go("chat").await;
+    assert_eq!(stage.release("chat", after(9), MANY).await, nothing);
     assert_eq!(stage.recover(after(9), MANY).await, nothing);
     let run = plan(&followed.event, Run(0), &["chat"], after(9));
     assert!(stage.replay(&followed.event.id, Run(0), &run).await);

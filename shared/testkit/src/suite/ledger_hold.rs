@@ -1,14 +1,15 @@
-//! `Ledger::shelve`, `requeue` of what is held, and `recover`: a hold loses nothing, and what is not held goes on.
+//! `Ledger::shelve`, `release` and `recover`: a hold loses nothing, and what is not held goes on.
 //!
 //! Taken to mean: shelving is asked only for destinations that the settings hold. `left` counts what the same call would still move.
 
 use switchboard_core::delivery::{Next, State};
 use switchboard_core::endpoint::Change;
-use switchboard_core::ports::{Begun, Ledger, Moved, Selection, Spread};
+use switchboard_core::ports::{Begun, Moved, Spread};
+use switchboard_core::time::Timestamp;
 
 use super::fixture::Fixture;
 use super::sample::{KEEP, MANY, START, after, destination, hint};
-use super::stage::{Followed, Stage, sure};
+use super::stage::{Followed, Stage};
 
 const NOTHING: Moved = Moved { done: 0, left: 0 };
 
@@ -67,9 +68,8 @@ pub async fn what_comes_for_a_held_destination_is_not_attempted_and_waits_for_th
     assert_eq!((view.state, view.due), (State::Waiting, Some(after(6))));
     let totals = stage.totals().await;
     assert_eq!((totals.held, totals.waiting), (1, 1));
-    stage.change(Change::Release(destination("chat"))).await;
-    let held = Selection::HeldOf(destination("chat"));
-    assert_eq!(stage.requeue(&held, after(9), MANY).await.done, 1);
+    stage.let_go("chat").await;
+    assert_eq!(stage.release("chat", after(9), MANY).await.done, 1);
     assert_eq!(stage.go(&due.key, after(9)).await.number, 1);
 }
 
@@ -106,16 +106,15 @@ pub async fn a_release_keeps_the_round_and_the_log<F: Fixture>(fixture: F) {
     let stage = Stage::open(fixture).await;
     let followed = held_after_two(&stage).await;
     let before = stage.view(&followed).await;
-    stage.change(Change::Release(destination("chat"))).await;
-    let held = Selection::HeldOf(destination("chat"));
-    let moved = stage.requeue(&held, after(50), MANY).await;
+    stage.let_go("chat").await;
+    let moved = stage.release("chat", after(50), MANY).await;
     assert_eq!(moved, Moved { done: 1, left: 0 });
     let view = stage.view(&followed).await;
     assert_eq!((view.state, view.due), (State::Waiting, Some(after(50))));
     assert_eq!((view.attempts, &view.log), (2, &before.log));
     let third = stage.go(&followed.key, after(50)).await;
     assert_eq!((third.number, third.in_round), (3, 3));
-    assert_eq!(stage.requeue(&held, after(60), MANY).await, NOTHING);
+    assert_eq!(stage.release("chat", after(60), MANY).await, NOTHING);
     assert_eq!(stage.view(&followed).await, view, "twice is once");
 }
 
@@ -127,32 +126,105 @@ pub async fn a_release_moves_only_what_is_held_of_its_destination<F: Fixture>(fi
     stage.hold("crm", START).await;
     let dead = stage.several_dead("warehouse", 2, START).await;
     let waiting = stage.one("shop", "waiting", "chat", after(5)).await;
-    stage.change(Change::Release(destination("chat"))).await;
-    let selection = Selection::HeldOf(destination("chat"));
-    let spread = Spread {
-        start: after(10),
-        per_second: 4,
-    };
+    stage.let_go("chat").await;
     let mut steps = Vec::new();
     for _ in 0..4 {
-        steps.push(sure(stage.backend().requeue(&selection, spread, 10).await));
+        steps.push(stage.release("chat", after(10), 10).await);
     }
     let expected = [(10, 15), (10, 5), (5, 0), (0, 0)];
     assert_eq!(steps, expected.map(|(done, left)| Moved { done, left }));
-    let mut dues = Vec::new();
-    for followed in &held {
-        dues.extend(stage.view(followed).await.due);
-    }
-    dues.sort_unstable();
-    let mut spread_out: Vec<_> = [10, 10, 5]
-        .into_iter()
-        .flat_map(|done| (0..done).map(|n| spread.due(n)))
-        .collect();
-    spread_out.sort_unstable();
-    assert_eq!(dues, spread_out);
+    assert_eq!(stage.in_state(&held, State::Waiting).await, 25);
     assert_eq!(stage.in_state(&others, State::Held).await, 3);
     assert_eq!(stage.in_state(&dead, State::Dead).await, 2);
     assert_eq!(stage.view(&waiting).await.due, Some(after(5)));
+}
+
+/// What `followed` are due at, the soonest first; what is held is not.
+async fn dues<F: Fixture>(stage: &Stage<F>, followed: &[Followed]) -> Vec<Timestamp> {
+    let mut dues = Vec::new();
+    for one in followed {
+        dues.extend(stage.view(one).await.due);
+    }
+    dues.sort_unstable();
+    dues
+}
+
+/// Takes the hold on "chat" back, from when on and how many are to start each second.
+async fn let_go_at<F: Fixture>(stage: &Stage<F>, start: Timestamp, per_second: u32) -> Spread {
+    let spread = Spread { start, per_second };
+    let change = Change::Release(destination("chat"), spread);
+    stage.change(change).await;
+    spread
+}
+
+fn evenly(spread: Spread, count: u32) -> Vec<Timestamp> {
+    (0..count).map(|nth| spread.due(nth)).collect()
+}
+
+pub async fn a_release_is_as_fast_as_was_asked_for_in_every_step<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let held = stage.several("chat", 25, START).await;
+    stage.hold("chat", START).await;
+    let spread = let_go_at(&stage, after(10), 4).await;
+    // An operator's steps, with one of the recovery between them.
+    assert_eq!(stage.release("chat", after(10), 10).await.done, 10);
+    assert_eq!(stage.recover(after(10), 10).await.done, 10);
+    assert_eq!(stage.release("chat", after(10), 10).await.done, 5);
+    assert_eq!(dues(&stage, &held).await, evenly(spread, 25));
+}
+
+pub async fn a_release_that_was_cut_goes_on_as_fast_as_was_asked_for<F: Fixture>(fixture: F) {
+    let mut stage = Stage::open(fixture).await;
+    let held = stage.several("chat", 12, START).await;
+    stage.hold("chat", START).await;
+    let spread = let_go_at(&stage, after(10), 2).await;
+    // Cut before the first step and after it, and never asked for again.
+    for (done, left) in [(4, 8), (4, 4), (4, 0)] {
+        stage = stage.reopened().await;
+        let moved = stage.recover(after(10), 4).await;
+        assert_eq!(moved, Moved { done, left });
+    }
+    assert_eq!(dues(&stage, &held).await, evenly(spread, 12));
+}
+
+pub async fn a_release_goes_on_behind_what_an_earlier_one_put_back<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let held = stage.several("chat", 20, START).await;
+    stage.hold("chat", START).await;
+    let spread = let_go_at(&stage, after(10), 2).await;
+    stage.release("chat", after(10), 8).await;
+    // Held half-way: what is due by then is held again.
+    assert_eq!(stage.hold("chat", after(11)).await.done, 3);
+    let_go_at(&stage, after(11), 2).await;
+    stage.release("chat", after(11), MANY).await;
+    let whole = evenly(spread, 23).split_off(3);
+    assert_eq!(dues(&stage, &held).await, whole, "two a second, as before");
+    // A higher number counts from now on, together with what waits.
+    let mut more = Vec::new();
+    for n in 0..10 {
+        more.push(stage.one("shop", &format!("more-{n}"), "chat", START).await);
+    }
+    assert_eq!(stage.hold("chat", after(10)).await.done, 10);
+    let_go_at(&stage, after(12), 5).await;
+    assert_eq!(stage.release("chat", after(12), MANY).await.done, 10);
+    let beside = Spread {
+        start: after(12),
+        per_second: 3,
+    };
+    assert_eq!(dues(&stage, &more).await, evenly(beside, 10));
+}
+
+pub async fn nothing_is_put_back_of_a_destination_that_is_held_again<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let held = stage.several("chat", 5, START).await;
+    stage.hold("chat", START).await;
+    assert_eq!(stage.release("chat", after(9), MANY).await, NOTHING);
+    stage.let_go("chat").await;
+    assert_eq!(stage.release("chat", after(9), 2).await.done, 2);
+    // Another operator holds it between two steps.
+    stage.change(Change::Hold(destination("chat"))).await;
+    assert_eq!(stage.release("chat", after(9), MANY).await, NOTHING);
+    assert_eq!(stage.in_state(&held, State::Held).await, 3);
 }
 
 pub async fn recovery_releases_what_is_held_of_destinations_not_held_now<F: Fixture>(fixture: F) {
@@ -170,7 +242,7 @@ pub async fn recovery_releases_what_is_held_of_destinations_not_held_now<F: Fixt
         "all are held"
     );
 
-    stage.change(Change::Release(destination("chat"))).await;
+    stage.let_go("chat").await;
     let moved = stage.recover(after(50), MANY).await;
     assert_eq!(moved, Moved { done: 5, left: 0 });
     assert_eq!(stage.in_state(&more, State::Waiting).await, 4);
@@ -198,7 +270,7 @@ pub async fn recovery_goes_in_steps_of_at_most_its_limit<F: Fixture>(fixture: F)
         stage.hold(to, START).await;
     }
     for to in ["a", "c"] {
-        stage.change(Change::Release(destination(to))).await;
+        stage.let_go(to).await;
     }
     let mut steps = Vec::new();
     for _ in 0..4 {
@@ -208,35 +280,6 @@ pub async fn recovery_goes_in_steps_of_at_most_its_limit<F: Fixture>(fixture: F)
     assert_eq!(steps, expected.map(|(done, left)| Moved { done, left }));
     let totals = stage.totals().await;
     assert_eq!((totals.waiting, totals.held), (10, 5));
-}
-
-pub async fn what_is_recovered_is_spread_from_where_the_caller_says<F: Fixture>(fixture: F) {
-    let stage = Stage::open(fixture).await;
-    let mut all = Vec::new();
-    for to in ["a", "b"] {
-        all.extend(stage.several(to, 3, START).await);
-        stage.hold(to, START).await;
-        stage.change(Change::Release(destination(to))).await;
-    }
-    let whole = Spread {
-        start: after(9),
-        per_second: 2,
-    };
-    for (done, moved) in [(0, 4), (4, 2)] {
-        let spread = Spread {
-            start: whole.due(done),
-            ..whole
-        };
-        let answer = sure(stage.backend().recover(spread, 4).await);
-        assert_eq!(answer.done, moved);
-    }
-    let mut dues = Vec::new();
-    for followed in &all {
-        dues.extend(stage.view(followed).await.due);
-    }
-    dues.sort_unstable();
-    let expected: Vec<_> = (0..6).map(|nth| whole.due(nth)).collect();
-    assert_eq!(dues, expected, "two a second, whatever the destination");
 }
 
 pub async fn recovery_of_nothing_changes_nothing<F: Fixture>(fixture: F) {

@@ -7,15 +7,12 @@
 
 use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeathReason, KEPT_ATTEMPTS, Next, State, Verdict};
-use switchboard_core::endpoint::Change;
 use switchboard_core::ports::{Begun, Hint, Ledger, Recorded, Selection};
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::death_line;
 
 use super::fixture::Fixture;
-use super::sample::{
-    KEEP, START, after, delivered, destination, event, hint, rejected, unanswered,
-};
+use super::sample::{KEEP, START, after, delivered, event, hint, rejected, unanswered};
 use super::stage::{Followed, Stage, sure};
 
 const DEAD: Next = Next::Dead(DeathReason::AttemptsUsedUp);
@@ -250,9 +247,8 @@ pub async fn an_attempt_under_way_while_its_delivery_was_held_is_kept<F: Fixture
         let again = stage.record(&attempt, &record, next).await;
         assert_eq!(again, Recorded::Stale, "{next:?}");
     }
-    stage.change(Change::Release(destination("a"))).await;
-    let held = Selection::HeldOf(destination("a"));
-    stage.requeue(&held, after(9), 9).await;
+    stage.let_go("a").await;
+    stage.release("a", after(9), 9).await;
     let of_a = event("shop", "a", START).id;
     let waiting = stage.stored(&of_a).await.deliveries;
     let [waiting] = waiting.as_slice() else {

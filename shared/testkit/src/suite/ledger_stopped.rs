@@ -84,11 +84,10 @@ pub async fn a_requeue_given_up_and_called_again_loses_nothing<F: Fixture>(fixtu
         let to = format!("held-{waits}");
         let held = stage.several(&to, 20, START).await;
         stage.hold(&to, START).await;
-        stage.change(Change::Release(destination(&to))).await;
-        let of = Selection::HeldOf(destination(&to));
-        stopped(stage.backend().requeue(&of, spread(), MANY), waits).await;
-        let moved = sure(stage.backend().requeue(&of, spread(), MANY).await);
-        assert_eq!(moved.left, 0);
+        stage.let_go(&to).await;
+        let of = destination(&to);
+        stopped(stage.backend().release(&of, after(9), MANY), waits).await;
+        assert_eq!(stage.release(&to, after(9), MANY).await.left, 0);
         assert_eq!(stage.in_state(&held, State::Waiting).await, 20);
     }
     let totals = stage.totals().await;
@@ -107,12 +106,8 @@ pub async fn shelving_and_recovery_given_up_and_called_again_lose_nothing<F: Fix
         assert_eq!(stage.in_state(&all, State::Held).await, 20);
         assert_eq!(stage.totals().await.held, 20);
 
-        stage.change(Change::Release(to)).await;
-        let spread = Spread {
-            start: after(9),
-            per_second: 10,
-        };
-        stopped(stage.backend().recover(spread, MANY), waits).await;
+        stage.let_go(to.as_str()).await;
+        stopped(stage.backend().recover(after(9), MANY), waits).await;
         assert_eq!(stage.recover(after(9), MANY).await.left, 0);
         assert_eq!(stage.in_state(&all, State::Waiting).await, 20);
     }

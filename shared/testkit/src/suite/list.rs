@@ -75,9 +75,12 @@ macro_rules! conformance {
                 shelving_moves_at_most_its_limit_and_says_what_is_left,
                 a_release_keeps_the_round_and_the_log,
                 a_release_moves_only_what_is_held_of_its_destination,
+                a_release_is_as_fast_as_was_asked_for_in_every_step,
+                a_release_that_was_cut_goes_on_as_fast_as_was_asked_for,
+                a_release_goes_on_behind_what_an_earlier_one_put_back,
+                nothing_is_put_back_of_a_destination_that_is_held_again,
                 recovery_releases_what_is_held_of_destinations_not_held_now,
                 recovery_goes_in_steps_of_at_most_its_limit,
-                what_is_recovered_is_spread_from_where_the_caller_says,
                 recovery_of_nothing_changes_nothing,
             ],
             ledger_bury: [

@@ -1,7 +1,6 @@
 //! What was answered is still there after the backend was closed and opened again.
 
 use switchboard_core::delivery::{DeathReason, Next, State};
-use switchboard_core::endpoint::Change;
 use switchboard_core::identity::Run;
 use switchboard_core::ports::{Accepted, Begun, Note, Recorded, SameBody, Selection, Views};
 use switchboard_core::refusal::Cause;
@@ -9,8 +8,8 @@ use switchboard_core::views::EventSearch;
 
 use super::fixture::Fixture;
 use super::sample::{
-    KEEP, MANY, START, after, destination, event, hint, just_after, just_before, plan, refusal,
-    rejected, source, with_body,
+    KEEP, MANY, START, after, event, hint, just_after, just_before, plan, refusal, rejected,
+    source, with_body,
 };
 use super::stage::{Followed, Stage, walk};
 
@@ -193,7 +192,7 @@ pub async fn what_is_held_can_still_be_released_and_recovered<F: Fixture>(fixtur
     let second = stage.one("shop", "2", "b", START).await;
     stage.hold("a", START).await;
     stage.hold("b", START).await;
-    stage.change(Change::Release(destination("b"))).await;
+    stage.let_go("b").await;
     let stage = stage.reopened().await;
     let moved = stage.recover(after(9), MANY).await;
     assert_eq!(
@@ -203,8 +202,8 @@ pub async fn what_is_held_can_still_be_released_and_recovered<F: Fixture>(fixtur
     );
     assert_eq!(stage.state(&second).await, State::Waiting);
     assert_eq!(stage.state(&first).await, State::Held);
-    let held = Selection::HeldOf(destination("a"));
-    assert_eq!(stage.requeue(&held, after(9), MANY).await.done, 1);
+    stage.let_go("a").await;
+    assert_eq!(stage.release("a", after(9), MANY).await.done, 1);
     let stage = stage.reopened().await;
     assert_eq!(stage.view(&first).await.due, Some(after(9)));
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{AttemptRecord, DeliveryKey, Outcome, Piece, Unanswered};
+use switchboard_core::endpoint::Change;
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
-use switchboard_core::ports::{Hint, Keep, Queued};
+use switchboard_core::ports::{Hint, Keep, Queued, Spread};
 use switchboard_core::refusal::Refusal;
 use switchboard_core::time::Timestamp;
 
@@ -25,6 +26,15 @@ pub(crate) const A_MINUTE: Duration = Duration::from_mins(1);
 /// The moment `seconds` after the start.
 pub(crate) fn after(seconds: u64) -> Timestamp {
     START.plus(Duration::from_secs(seconds))
+}
+
+/// Ten starts a second from the start on, of what was held of `to`.
+pub(crate) fn release(to: &DestinationName) -> Change {
+    let spread = Spread {
+        start: START,
+        per_second: 10,
+    };
+    Change::Release(to.clone(), spread)
 }
 
 /// The moment a minute before `moment`.

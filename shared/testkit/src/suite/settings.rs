@@ -13,7 +13,7 @@ use switchboard_core::ports::SettingsStore;
 use switchboard_core::secret::Secret;
 
 use super::fixture::Fixture;
-use super::sample::{START, after, destination};
+use super::sample::{START, after, destination, release};
 use super::stage::{Stage, sure};
 
 fn secret(n: u8) -> Secret {
@@ -49,9 +49,9 @@ fn changes() -> Vec<Change> {
         rotate(4, 90),
         set(PLAIN, 5),
         Change::Hold(destination(YOUR_ENDPOINT)),
-        Change::Release(destination("warehouse")),
+        release(&destination("warehouse")),
         Change::ClearEndpoint,
-        Change::Release(destination("chat")),
+        release(&destination("chat")),
         set(ODD, 6),
         Change::Hold(destination("crm")),
     ]
@@ -105,7 +105,7 @@ pub async fn changes_made_at_once_all_stand<F: Fixture>(fixture: F) {
     stage
         .at_once(20, move |backend, n| async move {
             let change = if n < 10 {
-                Change::Release(name(n))
+                release(&name(n))
             } else {
                 Change::Hold(name(n))
             };
@@ -144,7 +144,7 @@ pub async fn a_change_moves_no_delivery<F: Fixture>(fixture: F) {
     stage.hold("crm", START).await;
     stage.change(Change::Hold(destination("chat"))).await;
     stage.change(Change::ClearEndpoint).await;
-    stage.change(Change::Release(destination("crm"))).await;
+    stage.let_go("crm").await;
     assert_eq!(stage.state(&waiting).await, State::Waiting);
     assert_eq!(stage.state(&copy).await, State::Waiting);
     assert_eq!(stage.state(&held).await, State::Held);

@@ -263,12 +263,18 @@ impl<F: Fixture> Stage<F> {
         sure(self.backend.replay(event, run, plan).await)
     }
 
+    /// Takes a hold back; what is held of it stays so until a step puts it back.
+    pub(crate) async fn let_go(&self, to: &str) {
+        self.change(sample::release(&sample::destination(to))).await;
+    }
+
+    pub(crate) async fn release(&self, to: &str, now: Timestamp, limit: u32) -> Moved {
+        let to = sample::destination(to);
+        sure(self.backend.release(&to, now, limit).await)
+    }
+
     pub(crate) async fn recover(&self, now: Timestamp, limit: u32) -> Moved {
-        let spread = Spread {
-            start: now,
-            per_second: 10,
-        };
-        sure(self.backend.recover(spread, limit).await)
+        sure(self.backend.recover(now, limit).await)
     }
 
     pub(crate) async fn expire(&self, now: Timestamp, limit: u32) -> u32 {

@@ -136,11 +136,15 @@ impl Ledger for Store {
         not_asked()
     }
 
+    async fn release(&self, _: &DestinationName, _: Timestamp, _: u32) -> Answer<Moved> {
+        not_asked()
+    }
+
     async fn replay(&self, _: &EventId, _: Run, _: &[Queued]) -> Answer<bool> {
         not_asked()
     }
 
-    async fn recover(&self, _: Spread, _: u32) -> Answer<Moved> {
+    async fn recover(&self, _: Timestamp, _: u32) -> Answer<Moved> {
         not_asked()
     }
 

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use switchboard_core::endpoint::Change;
+use switchboard_core::ports::Spread;
 
-use crate::desk::{Desk, Header, TOKEN, ask, bearer, delivery_id, destination};
+use crate::desk::{Desk, Header, NOW, TOKEN, ask, bearer, delivery_id, destination};
 use crate::fake::{CAUSE, Call};
 
 const ALL: &str = r#"{"all":true}"#;
@@ -204,6 +205,12 @@ async fn a_destination_is_held_and_released() {
     let slow = r#"{"destination":"crm","per_second":5}"#;
     let seen = desk.admin(Method::POST, "/admin/release", slow).await;
     assert_eq!(seen.json(), json!({ "released": 2, "left": 0 }));
+    let five = Spread {
+        start: NOW,
+        per_second: 5,
+    };
+    let change = Call::Change(Change::Release(destination("crm"), five));
+    assert!(desk.fake.calls().contains(&change), "as fast as was asked");
     assert_eq!(desk.get("/api/overview").await.json()["held"], json!([]));
     let yours = r#"{"destination":"your-endpoint"}"#;
     let seen = desk.admin(Method::POST, "/admin/hold", yours).await;
@@ -317,7 +324,7 @@ async fn a_store_that_fails_at_once_is_never_answered_200() {
         .fake
         .calls()
         .into_iter()
-        .filter(|call| matches!(call, Call::Change(Change::Release(_))));
+        .filter(|call| matches!(call, Call::Change(Change::Release(..))));
     assert_eq!(
         changes.count(),
         1,

@@ -24,6 +24,7 @@ use switchboard_core::views::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Requeue(Selection, Spread, u32),
+    Release(DestinationName, Timestamp, u32),
     Bury(DestinationName, u32),
     Change(Change),
     Events(EventSearch, PageAsk),
@@ -121,10 +122,13 @@ impl Ledger for Fake {
             Selection::AllDead => take(&mut dead, limit, |_| true),
             Selection::DeadOf(name) => take(&mut dead, limit, |(_, of)| of == name),
             Selection::Dead(ids) => take(&mut dead, limit, |(id, _)| ids.contains(id)),
-            Selection::HeldOf(name) => {
-                take(&mut self.held.lock().expect("held"), limit, |of| of == name)
-            }
         })
+    }
+
+    async fn release(&self, name: &DestinationName, now: Timestamp, limit: u32) -> Answer<Moved> {
+        self.asked(Call::Release(name.clone(), now, limit))?;
+        let mut held = self.held.lock().expect("held");
+        Ok(take(&mut held, limit, |of| of == name))
     }
 
     async fn bury(
@@ -166,7 +170,7 @@ impl Ledger for Fake {
         unreachable!("nothing is replayed here")
     }
 
-    async fn recover(&self, _: Spread, _: u32) -> Answer<Moved> {
+    async fn recover(&self, _: Timestamp, _: u32) -> Answer<Moved> {
         unreachable!("nothing is recovered here")
     }
 

@@ -7,7 +7,7 @@ use switchboard_core::address::Networks;
 use switchboard_core::endpoint::{Change, KEY_BYTES, OVERLAP, fresh_secret};
 use switchboard_core::names::DestinationName;
 use switchboard_core::operate::{BUDGET, OperateError, Operator, PER_SECOND, Redrive, STEP};
-use switchboard_core::ports::{Moved, Selection, Spread};
+use switchboard_core::ports::{Moved, Spread};
 use switchboard_core::time::Timestamp;
 use switchboard_testkit::clock::HandClock;
 
@@ -38,9 +38,12 @@ fn steps(fake: &Fake) -> Vec<(Timestamp, u32, u32)> {
             Call::Requeue(_, Spread { start, per_second }, limit) => {
                 Some((*start, *per_second, *limit))
             }
-            Call::Bury(..) | Call::Change(_) | Call::Events(..) | Call::List(_) | Call::Ready => {
-                None
-            }
+            Call::Release(..)
+            | Call::Bury(..)
+            | Call::Change(_)
+            | Call::Events(..)
+            | Call::List(_)
+            | Call::Ready => None,
         })
         .collect()
 }
@@ -123,10 +126,31 @@ async fn a_release_changes_the_settings_before_anything_is_put_back() {
         fake.calls(),
         [
             Call::Change(Change::Hold(destination("crm"))),
-            Call::Change(Change::Release(destination("crm"))),
-            Call::Requeue(Selection::HeldOf(destination("crm")), spread, STEP),
+            Call::Change(Change::Release(destination("crm"), spread)),
+            Call::Release(destination("crm"), NOW, STEP),
         ]
     );
+}
+
+#[tokio::test]
+async fn a_release_stops_at_its_budget_and_what_is_left_goes_as_fast() {
+    let (operator, fake) = operator();
+    let held = vec![destination("crm"); (BUDGET + 30) as usize];
+    *fake.held.lock().expect("held") = held;
+    let spread = Spread {
+        start: NOW,
+        per_second: 1,
+    };
+    for (done, left) in [(BUDGET, 30), (30, 0)] {
+        let moved = operator.release(destination("crm"), 1).await;
+        assert_eq!(moved.expect("released"), Moved { done, left });
+    }
+    let change = Call::Change(Change::Release(destination("crm"), spread));
+    let calls = fake.calls();
+    let (changes, steps): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| *call == change);
+    assert_eq!(changes.len(), 2, "how fast is stored before anything moves");
+    let step = Call::Release(destination("crm"), NOW, STEP);
+    assert_eq!(steps, vec![step; 21], "no step is asked to go faster");
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ use switchboard_core::delivery::{AttemptRecord, DeathReason, DeliveryKey, Next, 
 use switchboard_core::event::Event;
 use switchboard_core::identity::{DeliveryId, EventId};
 use switchboard_core::names::DestinationName;
+use switchboard_core::release::Release;
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{DestinationTotals, Overview};
 
@@ -90,6 +91,7 @@ struct Model {
     events: BTreeMap<EventId, Kept>,
     gone: Vec<Event>,
     held: BTreeSet<DestinationName>,
+    releases: BTreeMap<DestinationName, Release>,
     /// What is counted, but for the deliveries of events that are there.
     counted: Overview,
     planned: u64,
@@ -106,6 +108,7 @@ impl Model {
             events: BTreeMap::new(),
             gone: Vec::new(),
             held: BTreeSet::new(),
+            releases: BTreeMap::new(),
             counted: Overview::default(),
             planned: 0,
             touched: BTreeSet::new(),

@@ -1,7 +1,7 @@
 //! Random steps that move many deliveries at once. Which of them a limited step moves is the backend's choice: the
 //! model asks, checks how many, and takes it over.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
 
 use rand::RngExt;
 use switchboard_core::delivery::{DeathReason, State};
@@ -9,6 +9,7 @@ use switchboard_core::endpoint::Change;
 use switchboard_core::identity::{DeliveryId, EventId};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{Ledger, Moved, Selection, Spread};
+use switchboard_core::release::Release;
 use switchboard_core::time::Timestamp;
 
 use super::super::fixture::Fixture;
@@ -85,13 +86,47 @@ impl Model {
     /// Releases a destination; now and then only in the settings, so that recovery finds the rest.
     pub(super) async fn release<F: Fixture>(&mut self, stage: &Stage<F>) -> String {
         let to = self.draw_destination();
-        stage.change(Change::Release(to.clone())).await;
+        let spread = Spread {
+            start: self.now,
+            per_second: self.rng.random_range(0..20),
+        };
+        stage.change(Change::Release(to.clone(), spread)).await;
         self.held.remove(&to);
+        let before = self.releases.get(&to);
+        let release = before.map_or(Release::new(spread), |before| before.again(spread));
+        self.releases.insert(to.clone(), release);
         if self.rng.random_bool(0.3) {
             return format!("{to} is released in the settings");
         }
         let candidates = self.find(|d| d.state == State::Held && d.key.destination == to);
-        self.requeue(stage, Selection::HeldOf(to), candidates).await
+        let limit = self.draw_limit();
+        let step = format!("{to} is released for {spread:?}, at most {limit}");
+        let answer = stage.release(to.as_str(), self.now, limit).await;
+        let moved = self
+            .moved(stage, candidates, State::Waiting, (answer, limit), &step)
+            .await;
+        self.put_back(moved, &step);
+        step
+    }
+
+    /// What is put back of each destination is as far apart as its releases say.
+    fn put_back(&mut self, moved: Vec<(At, Option<Timestamp>)>, step: &str) {
+        let mut dues: BTreeMap<DestinationName, Vec<Timestamp>> = BTreeMap::new();
+        for (at, due) in moved {
+            let due = due.expect("a waiting delivery is due at some time");
+            let standing = self.standing(&at);
+            standing.state = State::Waiting;
+            standing.due = due;
+            let of = dues.entry(standing.key.destination.clone());
+            of.or_default().push(due);
+        }
+        for (to, mut dues) in dues {
+            dues.sort_unstable();
+            let count = u32::try_from(dues.len()).expect("a small number");
+            let release = self.releases.get_mut(&to).expect("it was released");
+            let expected = release.put_back(self.now, count);
+            assert_eq!(dues, expected, "{step}: {to}");
+        }
     }
 
     pub(super) async fn redrive<F: Fixture>(&mut self, stage: &Stage<F>) -> String {
@@ -135,9 +170,7 @@ impl Model {
         assert_eq!(dues, expected, "{step}: spread");
         for (at, due) in moved {
             let standing = self.standing(&at);
-            if standing.state == State::Dead {
-                standing.in_round = 0;
-            }
+            standing.in_round = 0;
             standing.state = State::Waiting;
             standing.reason = None;
             standing.due = due.expect("a waiting delivery is due at some time");
@@ -155,14 +188,7 @@ impl Model {
         let moved = self
             .moved(stage, candidates, State::Waiting, (answer, limit), &step)
             .await;
-        let soon = self.now.plus(Duration::from_secs(answer.done.into()));
-        for (at, due) in moved {
-            let due = due.expect("a waiting delivery is due at some time");
-            assert!(due <= soon, "{step}: it is due soon, not at {due}");
-            let standing = self.standing(&at);
-            standing.state = State::Waiting;
-            standing.due = due;
-        }
+        self.put_back(moved, &step);
         step
     }
 
