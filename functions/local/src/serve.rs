@@ -21,7 +21,7 @@ use crate::announce::{Running, announce, quoted, reached};
 use crate::clock::SystemClock;
 use crate::command::Serve;
 use crate::configure::{self, Environment};
-use crate::end::{Failed, say};
+use crate::end::{Failed, say_at_the_end};
 use crate::prepare::{Parts, prepare};
 use crate::{alerts, endpoint, expiry, receivers, signals};
 
@@ -73,13 +73,13 @@ pub(crate) async fn serve(
         ended = &mut running => return ended.map_err(Failed::new)?,
         () = end.asked() => {}
     }
-    say("stopping: what is under way is finished first (ask again to stop at once)");
+    say_at_the_end("stopping: what is under way is finished first (ask again to stop at once)");
     stop.send_replace(true);
     tokio::select! {
         ended = running => ended.map_err(Failed::new)??,
         () = end.asked() => return Err(Failed::new("stopped at once; what was under way is due again at the next start")),
     }
-    say("stopped");
+    say_at_the_end("stopped");
     Ok(())
 }
 

@@ -2,14 +2,15 @@
 //! system call, and nobody waits for a reader that stands still.
 
 use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::dropped;
 use crate::command::LogForm;
+use crate::end::LAST_LINES;
 
 /// Most bytes of lines that wait; what comes beyond them is dropped and counted.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
@@ -67,20 +68,20 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// The thread that writes. What waits is written before this is gone.
+/// The thread that writes. What waits is written before this is gone, unless its reader stands still.
 #[derive(Debug)]
 pub(crate) struct Writing {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    /// Never told anything; closed when the thread has ended.
+    ended: Receiver<()>,
 }
 
 impl Drop for Writing {
     fn drop(&mut self) {
         self.shared.lock().is_over = true;
         self.shared.bell.notify_one();
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
+        // A thread that cannot write ends with the process.
+        let _ = self.ended.recv_timeout(LAST_LINES);
     }
 }
 
@@ -88,11 +89,13 @@ impl Drop for Writing {
 pub(super) fn start(out: impl Write + Send + 'static, form: LogForm) -> (Lines, Writing) {
     let shared = Arc::new(Shared::default());
     let own = Arc::clone(&shared);
-    let thread = std::thread::Builder::new()
-        .name("log".to_owned())
-        .spawn(move || write(&own, out, form))
-        .ok();
-    (Lines(Arc::clone(&shared)), Writing { shared, thread })
+    let (end, ended) = channel();
+    let thread = std::thread::Builder::new().name("log".to_owned());
+    drop(thread.spawn(move || {
+        let _end = end;
+        write(&own, out, form);
+    }));
+    (Lines(Arc::clone(&shared)), Writing { shared, ended })
 }
 
 fn write(shared: &Shared, mut out: impl Write, form: LogForm) {
@@ -130,7 +133,7 @@ fn write(shared: &Shared, mut out: impl Write, form: LogForm) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::sync::mpsc::Sender;
 
     use serde_json::Value;
 
@@ -193,5 +196,21 @@ mod tests {
         let all: Vec<Value> = all.lines().map(read).collect();
         let told = all.last().expect("lines");
         assert!(told["log.dropped"].is_u64(), "{told}");
+    }
+
+    #[test]
+    fn a_reader_that_never_takes_anything_does_not_hold_up_the_end() {
+        let (go, may) = channel();
+        let (written, _found) = channel();
+        let (mut lines, writing) = start(Gate { may, written }, LogForm::Text);
+        lines.write_all(b"one\n").expect("taken");
+        let (gone, is_gone) = channel();
+        std::thread::spawn(move || {
+            drop(writing);
+            gone.send(())
+        });
+        let waited = is_gone.recv_timeout(Duration::from_secs(20));
+        waited.expect("it is let go");
+        drop(go);
     }
 }
