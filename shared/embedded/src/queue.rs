@@ -17,7 +17,7 @@ const LEAST_OUTSIDE: usize = MOST_STEPS / 8;
 /// memory, which an event cannot be: a flood of forged requests takes no places from events.
 const COUNTS: usize = 4;
 /// Most steps of each kind that wait.
-const MOST_WAITING: usize = 4096;
+pub(crate) const MOST_WAITING: usize = 4096;
 /// How long a step from outside may have to wait for its transaction, about.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
