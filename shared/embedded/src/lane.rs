@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
 use crate::lanes::{AFTER_FAILURE, LONGEST_SLEEP, STEP, Work, pause};
+use crate::recording::Recording;
 use crate::rows;
 use crate::wakes::{Bell, Fresh, Look};
 
@@ -88,6 +89,7 @@ pub(crate) struct Lane<T> {
     mine: BTreeMap<Spot, usize>,
     bytes: usize,
     attempts: JoinSet<(Spot, Look)>,
+    recording: Arc<Recording>,
     /// How many requests are under way.
     requests: Arc<AtomicUsize>,
     /// When the store has to be looked into.
@@ -102,6 +104,7 @@ impl<T: Transport> Lane<T> {
         let bell = work.store.wakes.bell(&destination);
         Self {
             work,
+            recording: Arc::new(Recording::new(destination.clone())),
             destination,
             bell,
             ready: VecDeque::new(),
@@ -258,8 +261,9 @@ impl<T: Transport> Lane<T> {
         {
             let (work, spot, stop) = (Arc::clone(&self.work), ready.spot(), stop.clone());
             let place = Place::take(&self.requests, &self.bell);
+            let recording = Arc::clone(&self.recording);
             self.attempts.spawn(async move {
-                let look = work.attempt(ready, place, stop).await;
+                let look = work.attempt(ready, place, &recording, stop).await;
                 (spot, look)
             });
         }

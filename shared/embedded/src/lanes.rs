@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::lane::{Lane, Place, Ready};
+use crate::recording::Recording;
 use crate::recovery;
 use crate::store::Store;
 use crate::wakes::Look;
@@ -120,6 +121,7 @@ impl<T: Transport> Work<T> {
         &self,
         ready: Ready,
         place: Place,
+        recording: &Recording,
         mut stop: watch::Receiver<bool>,
     ) -> Look {
         let Ready { seq, attempt } = ready;
@@ -145,13 +147,15 @@ impl<T: Transport> Work<T> {
         };
         let keep = self.configuration.keep();
         fail::reach(FailPoint::BeforeRecord);
+        let mut unrecorded = recording.attempt();
         while let Err(error) = self.store.settle(seq, &attempt, &record, next, keep).await {
-            tracing::error!(delivery.id = %attempt.key.id, error = %error.line(), "attempt not recorded; trying again");
+            unrecorded.failed(&error);
             drop(timeout(AFTER_FAILURE, stop.changed()).await);
             if *stop.borrow() {
                 return Look::Now;
             }
         }
+        unrecorded.recorded();
         fail::reach(FailPoint::AfterRecord);
         match next {
             Next::Delivered => Look::Never,

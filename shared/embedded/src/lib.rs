@@ -13,6 +13,7 @@ mod open;
 mod queue;
 mod readers;
 mod record;
+mod recording;
 mod recovery;
 mod rows;
 mod schema;
