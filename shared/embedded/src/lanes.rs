@@ -34,7 +34,6 @@ pub(crate) const STEP: u32 = 500;
 /// Delivers everything that the store says is due.
 pub struct Lanes<T> {
     work: Arc<Work<T>>,
-    configuration: Arc<Configuration>,
     recover_every: Duration,
 }
 
@@ -57,12 +56,11 @@ impl<T: Transport> Lanes<T> {
         let work = Work {
             store,
             performer,
-            configuration: Arc::clone(&configuration),
+            configuration,
             clock,
         };
         Self {
             work: Arc::new(work),
-            configuration,
             recover_every: LONGEST_SLEEP,
         }
     }
@@ -79,7 +77,7 @@ impl<T: Transport> Lanes<T> {
     /// Recovers what a crash left, then delivers until `stop` says so, then waits for the attempts under way.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
         let wakes = Arc::clone(&self.work.store.wakes);
-        for destination in &self.configuration.destinations {
+        for destination in &self.work.configuration.destinations {
             wakes.bell(&destination.name);
         }
         wakes.bell(&DestinationName::your_endpoint());
