@@ -7,6 +7,7 @@ use rand::rngs::ChaCha20Rng;
 use switchboard_core::alert::Teller;
 use switchboard_core::attempt::Performer;
 use switchboard_core::configuration::Origin;
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::ingress::Ingress;
 use switchboard_core::ports::Views;
 use switchboard_core::time::Clock;
@@ -166,6 +167,7 @@ async fn run(
     running.spawn(writing(Arc::clone(&store), stopped.clone()));
     running.spawn(expiry::run(Arc::clone(&store), clock, stopped));
     let ended = together(running, &stop).await;
+    fail::reach(FailPoint::BeforeLastWrite);
     // Requests that were turned away until the very end may be counted in memory only: a last write takes them along.
     if let Err(error) = store.ready().await {
         tracing::error!(error = %error.line(), "the last counts cannot be written");

@@ -12,7 +12,7 @@ use switchboard_core::configuration::Configuration;
 use switchboard_core::delivery::Next;
 use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::DestinationName;
-use switchboard_core::ports::{SettingsStore, Transport, Views};
+use switchboard_core::ports::{SettingsStore, Transport};
 use switchboard_core::time::Clock;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -103,11 +103,6 @@ impl<T: Transport> Lanes<T> {
             }
         }
         while lanes.join_next().await.is_some() {}
-        fail::reach(FailPoint::BeforeLastWrite);
-        // A last write takes with it what could only be counted in memory.
-        if let Err(error) = self.work.store.ready().await {
-            tracing::error!(error = %error.line(), "the store cannot be written at the end");
-        }
     }
 }
 
