@@ -130,7 +130,7 @@ mod tests {
             secrets_tried: 1,
             clock_distance_s: None,
             body_length: 0,
-            content_type: switchboard_core::delivery::Piece::default(),
+            content_type: switchboard_core::piece::Piece::default(),
             near_miss: None,
         };
         let source = SourceName::parse("shop").expect("a name");
