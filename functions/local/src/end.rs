@@ -2,9 +2,14 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// Exit code of an unusable configuration (`EX_USAGE` of sysexits).
 const UNUSABLE: u8 = 64;
+
+/// How long the last lines of a process may take. A reader that stands still is left behind.
+pub(crate) const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// A command that did not end well.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,13 +35,17 @@ impl Failed {
     pub(crate) fn tell(&self) -> ExitCode {
         match self {
             Self::Configuration(lines) => {
-                for line in lines {
-                    complain(&format!("switchboard: {line}"));
-                }
+                let lines = lines.clone();
+                at_the_end(move || {
+                    for line in &lines {
+                        complain(&format!("switchboard: {line}"));
+                    }
+                });
                 ExitCode::from(UNUSABLE)
             }
             Self::Command(line) => {
-                complain(&format!("switchboard: {line}"));
+                let line = format!("switchboard: {line}");
+                at_the_end(move || complain(&line));
                 ExitCode::FAILURE
             }
         }
@@ -46,6 +55,29 @@ impl Failed {
 /// A line for the person at the terminal. A terminal that has gone away is no reason to stop.
 pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stdout().lock(), "{line}"));
+}
+
+/// [`say`], where the process ends or is about to: nobody has to take the line.
+pub(crate) fn say_at_the_end(line: &str) {
+    let line = line.to_owned();
+    at_the_end(move || say(&line));
+}
+
+/// Writes, and waits a moment for it: what stands in a pipe that nobody reads must not keep the process.
+fn at_the_end(write: impl Fn() + Clone + Send + 'static) {
+    let (end, ended) = channel::<()>();
+    let own = write.clone();
+    let thread = std::thread::Builder::new().name("last lines".to_owned());
+    let begun = thread.spawn(move || {
+        let _end = end;
+        own();
+    });
+    match begun {
+        Ok(_) => {
+            let _ = ended.recv_timeout(LAST_LINES);
+        }
+        Err(_) => write(),
+    }
 }
 
 /// A line for the person at the terminal, where errors go.

@@ -7,6 +7,7 @@ use rand::rngs::ChaCha20Rng;
 use switchboard_core::alert::Teller;
 use switchboard_core::attempt::Performer;
 use switchboard_core::configuration::Origin;
+use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::ingress::Ingress;
 use switchboard_core::ports::Views;
 use switchboard_core::time::Clock;
@@ -21,7 +22,7 @@ use crate::announce::{Running, announce, quoted, reached};
 use crate::clock::SystemClock;
 use crate::command::Serve;
 use crate::configure::{self, Environment};
-use crate::end::{Failed, say};
+use crate::end::{Failed, say_at_the_end};
 use crate::prepare::{Parts, prepare};
 use crate::{alerts, endpoint, expiry, receivers, signals};
 
@@ -73,13 +74,13 @@ pub(crate) async fn serve(
         ended = &mut running => return ended.map_err(Failed::new)?,
         () = end.asked() => {}
     }
-    say("stopping: what is under way is finished first (ask again to stop at once)");
+    say_at_the_end("stopping: what is under way is finished first (ask again to stop at once)");
     stop.send_replace(true);
     tokio::select! {
         ended = running => ended.map_err(Failed::new)??,
         () = end.asked() => return Err(Failed::new("stopped at once; what was under way is due again at the next start")),
     }
-    say("stopped");
+    say_at_the_end("stopped");
     Ok(())
 }
 
@@ -166,6 +167,7 @@ async fn run(
     running.spawn(writing(Arc::clone(&store), stopped.clone()));
     running.spawn(expiry::run(Arc::clone(&store), clock, stopped));
     let ended = together(running, &stop).await;
+    fail::reach(FailPoint::BeforeLastWrite);
     // Requests that were turned away until the very end may be counted in memory only: a last write takes them along.
     if let Err(error) = store.ready().await {
         tracing::error!(error = %error.line(), "the last counts cannot be written");

@@ -99,7 +99,7 @@ points! {
     TokenWritten = "token-written",
     /// The ports are bound; nobody is served.
     BeforeServing = "before-serving",
-    /// The lanes have ended; what could only be counted in memory is not written.
+    /// All that takes requests or delivers has ended; what could only be counted in memory is not written.
     BeforeLastWrite = "before-last-write",
 
     /// A backup's part is there and empty.

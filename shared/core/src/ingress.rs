@@ -9,12 +9,13 @@ use http::header::CONTENT_TYPE;
 use rand::Rng;
 
 use crate::configuration::{Configuration, Source};
-use crate::delivery::{DeliveryKey, Piece};
+use crate::delivery::DeliveryKey;
 use crate::event::Event;
 use crate::fail::{self, FailPoint};
 use crate::forward::KeptHeaders;
 use crate::identity::{EventId, Run};
 use crate::names::{ActionName, DestinationName};
+use crate::piece::Piece;
 use crate::ports::{Accepted, Answer, Backend, Note, Queued, SameBody};
 use crate::refusal::{Cause, DetailBudget, NearMiss, Reason, Refusal};
 use crate::retry::jittered;

@@ -17,6 +17,7 @@ pub mod identity;
 pub mod ingress;
 pub mod names;
 pub mod operate;
+pub mod piece;
 pub mod ports;
 pub mod refusal;
 pub mod release;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::delivery::Piece;
 use crate::names::SourceName;
+use crate::piece::Piece;
 use crate::scheme::TOLERANCE;
 use crate::time::Timestamp;
 

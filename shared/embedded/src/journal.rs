@@ -112,11 +112,16 @@ fn list_declined(
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+    use std::time::Duration;
+
     use futures_util::FutureExt;
-    use switchboard_core::ports::{Journal, Views};
+    use switchboard_core::ports::{Answer, Journal, Views};
     use switchboard_core::refusal::Refusal;
+    use tokio::time::timeout;
 
     use super::*;
+    use crate::queue::MOST_WAITING;
     use crate::store::Store;
 
     /// A refusal that needs pages of its own.
@@ -126,7 +131,7 @@ mod tests {
             secrets_tried: 1,
             clock_distance_s: None,
             body_length: 0,
-            content_type: switchboard_core::delivery::Piece::default(),
+            content_type: switchboard_core::piece::Piece::default(),
             near_miss: None,
         };
         let source = SourceName::parse("shop").expect("a name");
@@ -193,6 +198,91 @@ mod tests {
         store.ready().await.expect("written");
         let totals = store.overview().await.expect("totals").totals;
         assert_eq!(totals.declined, 2);
+    }
+
+    /// Keeps the writer busy until the sender is dropped.
+    fn busy(store: &Store) -> (std::sync::mpsc::Sender<()>, impl Future<Output = ()>) {
+        let (go_on, told) = std::sync::mpsc::channel::<()>();
+        let busy = store.step("being busy", move |_| {
+            let _ = told.recv();
+            Ok(())
+        });
+        (go_on, async { busy.await.expect("it goes on") })
+    }
+
+    /// A caller whose step is on disk and who has not gone on yet.
+    async fn on_disk(store: &Store) -> Pin<Box<impl Future<Output = Answer<()>>>> {
+        let mut caller = Box::pin(store.step("a step", |_| Ok(())));
+        assert!(caller.as_mut().now_or_never().is_none());
+        store.step("another", |_| Ok(())).await.expect("written");
+        caller
+    }
+
+    /// What is counted in the end.
+    async fn declined(store: &Store) -> u64 {
+        let counted = async {
+            loop {
+                store.ready().await.expect("written");
+                let declined = store.overview().await.expect("totals").totals.declined;
+                if declined > 0 {
+                    return declined;
+                }
+            }
+        };
+        let counted = timeout(Duration::from_secs(20), counted).await;
+        counted.expect("it is counted")
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_goes_away_while_it_waits_for_a_place_takes_no_counts_along() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let mut caller = on_disk(&store).await;
+        let (go_on, busy) = busy(&store);
+        let mut busy = std::pin::pin!(busy);
+        assert!(busy.as_mut().now_or_never().is_none());
+        let mut filling = Vec::new();
+        for _ in 0..2 * MOST_WAITING {
+            let mut step = Box::pin(store.step("taking a place", |_| Ok(())));
+            assert!(step.as_mut().now_or_never().is_none());
+            filling.push(step);
+            // A task that never waits is made to, after some turns, even where there is a place.
+            tokio::task::yield_now().await;
+        }
+        uncounted(&store);
+        assert!(caller.as_mut().now_or_never().is_none(), "it counts");
+        drop(caller);
+        drop(go_on);
+        busy.await;
+        drop(filling);
+        assert_eq!(declined(&store).await, 1);
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_goes_away_before_counting_fails_takes_no_counts_along() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let fails = "CREATE TEMP TRIGGER fails BEFORE INSERT ON total BEGIN SELECT RAISE(ABORT, 'as told'); END";
+        let set = store.step("breaking", |step| Ok(step.execute_batch(fails)?));
+        set.await.expect("set");
+        let mut caller = on_disk(&store).await;
+        let (go_on, busy) = busy(&store);
+        let mut busy = std::pin::pin!(busy);
+        assert!(busy.as_mut().now_or_never().is_none());
+        uncounted(&store);
+        assert!(caller.as_mut().now_or_never().is_none(), "it counts");
+        // What counts has its turn, so that its step waits behind the busy one.
+        tokio::task::yield_now().await;
+        drop(caller);
+        drop(go_on);
+        busy.await;
+        // One that waited behind what counts, so that the mending is in no transaction with it.
+        store.step("another", |_| Ok(())).await.expect("written");
+        let mend = store.step("mending", |step| {
+            Ok(step.execute_batch("DROP TRIGGER fails")?)
+        });
+        mend.await.expect("mended");
+        assert_eq!(declined(&store).await, 1);
     }
 
     #[tokio::test]

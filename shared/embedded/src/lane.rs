@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::lanes::{AFTER_FAILURE, LONGEST_SLEEP, STEP, Work, pause};
+use crate::recording::Recording;
 use crate::rows::{self, Spot};
 use crate::wakes::{Bell, Fresh, Look};
 
@@ -90,6 +91,7 @@ pub(crate) struct Lane<T> {
     attempts: JoinSet<Look>,
     /// Which delivery each of them is of: one that breaks off cannot say it.
     under_way: HashMap<Id, Spot>,
+    recording: Arc<Recording>,
     /// How many requests are under way.
     requests: Arc<AtomicUsize>,
     /// When the store has to be looked into.
@@ -104,6 +106,7 @@ impl<T: Transport> Lane<T> {
         let bell = work.store.wakes.bell(&destination);
         Self {
             work,
+            recording: Arc::new(Recording::new(destination.clone())),
             destination,
             bell,
             ready: VecDeque::new(),
@@ -267,7 +270,10 @@ impl<T: Transport> Lane<T> {
         {
             let (work, spot, stop) = (Arc::clone(&self.work), ready.spot(), stop.clone());
             let place = Place::take(&self.requests, &self.bell);
-            self.begin(spot, async move { work.attempt(ready, place, stop).await });
+            let recording = Arc::clone(&self.recording);
+            self.begin(spot, async move {
+                work.attempt(ready, place, &recording, stop).await
+            });
         }
     }
 

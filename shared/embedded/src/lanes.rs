@@ -12,13 +12,14 @@ use switchboard_core::configuration::Configuration;
 use switchboard_core::delivery::Next;
 use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::names::DestinationName;
-use switchboard_core::ports::{SettingsStore, Transport, Views};
+use switchboard_core::ports::{SettingsStore, Transport};
 use switchboard_core::time::Clock;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::lane::{Lane, Place, Ready};
+use crate::recording::Recording;
 use crate::recovery;
 use crate::store::Store;
 use crate::wakes::Look;
@@ -33,7 +34,6 @@ pub(crate) const STEP: u32 = 500;
 /// Delivers everything that the store says is due.
 pub struct Lanes<T> {
     work: Arc<Work<T>>,
-    configuration: Arc<Configuration>,
     recover_every: Duration,
 }
 
@@ -56,12 +56,11 @@ impl<T: Transport> Lanes<T> {
         let work = Work {
             store,
             performer,
-            configuration: Arc::clone(&configuration),
+            configuration,
             clock,
         };
         Self {
             work: Arc::new(work),
-            configuration,
             recover_every: LONGEST_SLEEP,
         }
     }
@@ -78,7 +77,7 @@ impl<T: Transport> Lanes<T> {
     /// Recovers what a crash left, then delivers until `stop` says so, then waits for the attempts under way.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
         let wakes = Arc::clone(&self.work.store.wakes);
-        for destination in &self.configuration.destinations {
+        for destination in &self.work.configuration.destinations {
             wakes.bell(&destination.name);
         }
         wakes.bell(&DestinationName::your_endpoint());
@@ -104,11 +103,6 @@ impl<T: Transport> Lanes<T> {
             }
         }
         while lanes.join_next().await.is_some() {}
-        fail::reach(FailPoint::BeforeLastWrite);
-        // A last write takes with it what could only be counted in memory.
-        if let Err(error) = self.work.store.ready().await {
-            tracing::error!(error = %error.line(), "the store cannot be written at the end");
-        }
     }
 }
 
@@ -120,6 +114,7 @@ impl<T: Transport> Work<T> {
         &self,
         ready: Ready,
         place: Place,
+        recording: &Recording,
         mut stop: watch::Receiver<bool>,
     ) -> Look {
         let Ready { seq, attempt } = ready;
@@ -145,13 +140,15 @@ impl<T: Transport> Work<T> {
         };
         let keep = self.configuration.keep();
         fail::reach(FailPoint::BeforeRecord);
+        let mut unrecorded = recording.attempt();
         while let Err(error) = self.store.settle(seq, &attempt, &record, next, keep).await {
-            tracing::error!(delivery.id = %attempt.key.id, error = %error.line(), "attempt not recorded; trying again");
+            unrecorded.failed(&error);
             drop(timeout(AFTER_FAILURE, stop.changed()).await);
             if *stop.borrow() {
                 return Look::Now;
             }
         }
+        unrecorded.recorded();
         fail::reach(FailPoint::AfterRecord);
         match next {
             Next::Delivered => Look::Never,

@@ -16,6 +16,7 @@ mod plans;
 mod queue;
 mod readers;
 mod record;
+mod recording;
 mod recovery;
 mod release;
 mod rows;

@@ -13,11 +13,11 @@ use tokio::sync::{AcquireError, Semaphore};
 pub(crate) const MOST_STEPS: usize = 256;
 /// How many steps of a transaction are left for those from outside, while any wait.
 const LEAST_OUTSIDE: usize = MOST_STEPS / 8;
-/// The part of the places for steps from outside that counts may take. What cannot be counted now is added up in
-/// memory, which an event cannot be: a flood of forged requests takes no places from events.
+/// One in so many of the places for steps from outside may be taken by counts. What cannot be counted now is added up
+/// in memory, which an event cannot be: a flood of forged requests leaves most places to events.
 const COUNTS: usize = 4;
 /// Most steps of each kind that wait.
-const MOST_WAITING: usize = 4096;
+pub(crate) const MOST_WAITING: usize = 4096;
 /// How long a step from outside may have to wait for its transaction, about.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 

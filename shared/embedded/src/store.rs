@@ -1,7 +1,7 @@
 //! The store: one SQLite file that implements every port.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
@@ -13,8 +13,8 @@ use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{
-    Accepted, Answer, BackendError, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued,
-    Recorded, Selection, SettingsStore, Spread,
+    Accepted, Answer, Begun, Hint, Journal, Keep, Ledger, Moved, Note, Queued, Recorded, Selection,
+    SettingsStore, Spread,
 };
 use switchboard_core::time::Timestamp;
 
@@ -30,16 +30,15 @@ use crate::{accept, expire, journal, moves, record, release, schema, settings};
 /// The state of one Switchboard on one machine.
 #[derive(Debug)]
 pub struct Store {
-    // Dropped first: when no step can come any more, the writer thread ends.
-    writer: Option<Writer>,
+    writer: Writer,
     thread: Option<JoinHandle<()>>,
     readers: Arc<Readers>,
     lane_readers: Arc<Readers>,
     settings: RwLock<Arc<Settings>>,
     // One change at a time, so that what is remembered is what was stored last.
     changing: tokio::sync::Mutex<()>,
-    unwritten: Mutex<Unwritten>,
-    counting: tokio::sync::Mutex<()>,
+    unwritten: Arc<Mutex<Unwritten>>,
+    counting: Arc<tokio::sync::Mutex<()>>,
     pub(crate) wakes: Arc<Wakes>,
     // Dropped last: the lock on the folder.
     folder: Folder,
@@ -62,14 +61,14 @@ impl Store {
         let wakes = Arc::new(Wakes::default());
         let (writer, thread) = Writer::start(connection, Arc::clone(&wakes))?;
         Ok(Self {
-            writer: Some(writer),
+            writer,
             thread: Some(thread),
             readers: Arc::new(Readers::new(database.clone())),
             lane_readers: Arc::new(Readers::new(database)),
             settings: RwLock::new(Arc::new(settings)),
             changing: tokio::sync::Mutex::default(),
-            unwritten: Mutex::default(),
-            counting: tokio::sync::Mutex::default(),
+            unwritten: Arc::default(),
+            counting: Arc::default(),
             wakes,
             folder,
         })
@@ -83,9 +82,7 @@ impl Store {
     /// Waits until the writer thread has ended. Before the store is dropped that is our own fault: nothing can be stored
     /// any more, and only a new process helps.
     pub async fn ended(&self) {
-        if let Some(writer) = &self.writer {
-            writer.ended().await;
-        }
+        self.writer.ended().await;
     }
 
     pub(crate) async fn step<T, F>(&self, doing: &'static str, step: F) -> Answer<T>
@@ -101,38 +98,30 @@ impl Store {
         T: Send + 'static,
         F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send + 'static,
     {
-        match &self.writer {
-            Some(writer) => {
-                let answer = writer.step(whose, doing, step).await;
-                if answer.is_ok() {
-                    self.count_unwritten(writer).await;
-                }
-                answer
-            }
-            None => Err(BackendError::new(doing, Failure::Closed)),
+        let answer = self.writer.step(whose, doing, step).await;
+        if answer.is_ok() {
+            self.count_unwritten().await;
         }
+        answer
     }
 
-    /// Writes what could only be counted in memory, now that the store takes steps again.
-    async fn count_unwritten(&self, writer: &Writer) {
+    /// Writes what could only be counted in memory, now that the store takes steps again. In a task of its own: whoever
+    /// waits here may go away, and what is being written then is kept nowhere else.
+    async fn count_unwritten(&self) {
+        if self.unwritten().is_empty() {
+            return;
+        }
         // One at a time: in a flood every answered step would find new ones, and the store would mostly be counting.
-        let Ok(_one_at_a_time) = self.counting.try_lock() else {
+        let Ok(one_at_a_time) = Arc::clone(&self.counting).try_lock_owned() else {
             return;
         };
-        let earlier = std::mem::take(&mut *self.unwritten());
-        if earlier.is_empty() {
-            return;
-        }
-        fail::reach(FailPoint::BeforeEarlierCounts);
-        let again = earlier.clone();
-        let count = move |step: &mut Step<'_>| {
-            earlier.count(step);
-            Ok(())
-        };
-        let counted = writer.step(Whose::Inside, "writing earlier counts", count);
-        if counted.await.is_err() {
-            self.unwritten().merge(again);
-        }
+        let (writer, unwritten) = (self.writer.clone(), Arc::clone(&self.unwritten));
+        let counting = tokio::spawn(async move {
+            count(&writer, &unwritten).await;
+            drop(one_at_a_time);
+        });
+        // One that breaks off has told why.
+        drop(counting.await);
     }
 
     /// [`Self::read`], for deliveries: what people look at does not hold them up.
@@ -168,17 +157,37 @@ impl Store {
         .await
     }
 
-    pub(crate) fn unwritten(&self) -> std::sync::MutexGuard<'_, Unwritten> {
-        self.unwritten
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn unwritten(&self) -> MutexGuard<'_, Unwritten> {
+        lock(&self.unwritten)
     }
+}
+
+/// Writes what is unwritten; it stays so where it cannot be written this time either.
+async fn count(writer: &Writer, unwritten: &Mutex<Unwritten>) {
+    if lock(unwritten).is_empty() {
+        return;
+    }
+    fail::reach(FailPoint::BeforeEarlierCounts);
+    let earlier = std::mem::take(&mut *lock(unwritten));
+    let again = earlier.clone();
+    let count = move |step: &mut Step<'_>| {
+        earlier.count(step);
+        Ok(())
+    };
+    let counted = writer.step(Whose::Inside, "writing earlier counts", count);
+    if counted.await.is_err() {
+        lock(unwritten).merge(again);
+    }
+}
+
+fn lock(unwritten: &Mutex<Unwritten>) -> MutexGuard<'_, Unwritten> {
+    unwritten.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Store {
     /// Waits for the steps under way, so that a folder that is opened again at once is free.
     fn drop(&mut self) {
-        self.writer = None;
+        self.writer.close();
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }

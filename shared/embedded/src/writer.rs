@@ -111,18 +111,13 @@ impl<T: Send, F: FnMut(&mut Step<'_>) -> Result<T, Failure> + Send> WaitingStep 
 
 type Steps = Queue<Box<dyn WaitingStep>>;
 
-/// Hands steps to the writer thread, which ends when this is dropped and nothing waits any more.
+/// Hands steps to the writer thread, which ends when this is closed and nothing waits any more.
+#[derive(Clone)]
 pub(crate) struct Writer(Arc<Steps>);
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Writer")
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        self.0.close();
     }
 }
 
@@ -156,6 +151,11 @@ impl Writer {
             .spawn(move || run(connection, known, &waiting, &wakes))
             .map_err(OpenError::Thread)?;
         Ok((Self(steps), thread))
+    }
+
+    /// Takes no more steps; what waits is still written.
+    pub(crate) fn close(&self) {
+        self.0.close();
     }
 
     /// Waits until the writer thread has ended: nothing can be written any more.

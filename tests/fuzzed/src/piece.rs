@@ -1,6 +1,6 @@
 //! The piece of a destination's answer that operators are shown.
 
-use switchboard_core::delivery::{LONGEST_PIECE, Piece};
+use switchboard_core::piece::{LONGEST_PIECE, Piece};
 
 /// Of any bytes, a piece is short, on one line, without what changes the look of the text around it.
 pub fn cleaned(bytes: &[u8]) {

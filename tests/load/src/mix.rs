@@ -99,6 +99,23 @@ struct Window {
     wrong: u64,
 }
 
+/// What the body of an answer says.
+#[derive(Clone, Copy)]
+enum Said {
+    Repeat,
+    Other,
+}
+
+impl Said {
+    fn of(body: &[u8]) -> Self {
+        if body.starts_with(br#"{"status":"repeat""#) {
+            Self::Repeat
+        } else {
+            Self::Other
+        }
+    }
+}
+
 impl Window {
     fn told(self) -> String {
         json!({
@@ -112,15 +129,15 @@ impl Window {
         .to_string()
     }
 
-    fn answered(&mut self, what: What, status: u16, is_repeat: bool, took_ns: u64) {
+    fn answered(&mut self, what: What, status: u16, said: Said, took_ns: u64) {
         self.times.push(took_ns);
-        let count = match (what, status) {
+        let count = match (what, status, said) {
             // A repeat may be there before what it repeats.
-            (What::New | What::Repeat, 200) if is_repeat => &mut self.repeats,
-            (What::New | What::Repeat, 200) => &mut self.accepted,
-            (What::Forged, 401) => &mut self.refused,
-            (What::Unknown, 404) => &mut self.declined,
-            (What::New | What::Repeat | What::Forged | What::Unknown, _) => &mut self.wrong,
+            (What::New | What::Repeat, 200, Said::Repeat) => &mut self.repeats,
+            (What::New | What::Repeat, 200, Said::Other) => &mut self.accepted,
+            (What::Forged, 401, Said::Repeat | Said::Other) => &mut self.refused,
+            (What::Unknown, 404, Said::Repeat | Said::Other) => &mut self.declined,
+            (What::New | What::Repeat | What::Forged | What::Unknown, _, _) => &mut self.wrong,
         };
         *count += 1;
     }
@@ -218,9 +235,9 @@ impl Mixing {
         let asked = asked.await;
         let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         if let Ok(Ok((wire, answer))) = asked {
-            let is_repeat = wire.body().starts_with(br#"{"status":"repeat""#);
+            let said = Said::of(wire.body());
             let mut window = locked(&self.window);
-            window.answered(planned.what, answer.status, is_repeat, took);
+            window.answered(planned.what, answer.status, said, took);
             self.idle.give(wire);
         } else {
             locked(&self.window).wrong += 1;
@@ -257,7 +274,7 @@ mod tests {
             (What::Forged, 200),
             (What::Unknown, 404),
         ] {
-            window.answered(what, status, false, 1);
+            window.answered(what, status, Said::Other, 1);
         }
         assert_eq!((window.accepted, window.declined, window.wrong), (1, 1, 2));
     }

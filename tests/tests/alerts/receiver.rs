@@ -1,4 +1,4 @@
-//! A receiver of alerts that is down or hangs: it is tried again with growing pauses, logged once, and holds up nothing.
+//! A receiver of alerts that is down or hangs: further attempts come after growing pauses, logged once, and holds up nothing.
 
 use http::StatusCode;
 use switchboard_tests::sink::Sink;

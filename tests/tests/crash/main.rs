@@ -12,6 +12,7 @@ mod book;
 mod death;
 mod disk;
 mod kills;
+mod last;
 mod points;
 mod power;
 mod promise;

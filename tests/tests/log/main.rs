@@ -11,4 +11,6 @@ mod closed;
 mod hidden;
 mod lines;
 mod over_tls;
+mod piped;
 mod story;
+mod unread;

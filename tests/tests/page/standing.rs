@@ -14,7 +14,15 @@ async fn shows(browser: &mut Browser, total: &str, value: u32) {
         .await;
 }
 
-async fn network(browser: &mut Browser, is_cut: bool) {
+/// Whether the page reaches the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Network {
+    Cut,
+    Whole,
+}
+
+async fn set(browser: &mut Browser, network: Network) {
+    let is_cut = network == Network::Cut;
     let conditions = json!({ "offline": is_cut, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
     browser.command("Network.enable", &json!({})).await;
     browser
@@ -105,13 +113,13 @@ async fn when_nobody_answers_the_last_numbers_stay_and_are_marked_and_it_recover
     switchboard.wait_total("dead", 1).await;
     let mut browser = signed_in(&switchboard).await;
     shows(&mut browser, "dead", 1).await;
-    network(&mut browser, true).await;
+    set(&mut browser, Network::Cut).await;
     let script = "document.querySelector('#state').textContent === 'Not reachable'";
     browser.wait("it says that nobody answers", script).await;
     shows(&mut browser, "dead", 1).await;
     let age = browser.text("#age").await;
     assert!(age.starts_with("These numbers are of 20"), "{age}");
-    network(&mut browser, false).await;
+    set(&mut browser, Network::Whole).await;
     live(&mut browser).await;
     assert_eq!(browser.text("#age").await, "");
     browser.close().await;

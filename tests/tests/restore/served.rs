@@ -25,7 +25,7 @@ fn body(id: &str) -> String {
     )
 }
 
-/// Destinations that are tried again each second, for longer than these stories take.
+/// Destinations that get an attempt each second, for longer than these stories take.
 fn start(sink: &Sink) -> Start {
     let pauses = ["\"1s\""; 40].join(", ");
     setting::start(&setting::configuration(sink).replace("\"20ms\", \"40ms\"", &pauses))

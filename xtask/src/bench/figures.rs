@@ -1,4 +1,6 @@
-//! The figures: how each is measured. Floor and figure take turns, and the middle one of three rounds counts.
+//! The figures: how each is measured. Floor and figure take turns, and the middle one of three rounds counts. Otherwise
+//! measured are memory, once, and the history: all rounds over the short one, then all over the long one, and the pages
+//! read once.
 
 use serde_json::Value;
 

@@ -2,11 +2,15 @@
 //! system call, and nobody waits for a reader that stands still.
 
 use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
+
+use super::dropped;
+use crate::command::LogForm;
+use crate::end::LAST_LINES;
 
 /// Most bytes of lines that wait; what comes beyond them is dropped and counted.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
@@ -64,35 +68,37 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// The thread that writes. What waits is written before this is gone.
+/// The thread that writes. What waits is written before this is gone, unless its reader stands still.
 #[derive(Debug)]
 pub(crate) struct Writing {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    /// Never told anything; closed when the thread has ended.
+    ended: Receiver<()>,
 }
 
 impl Drop for Writing {
     fn drop(&mut self) {
         self.shared.lock().is_over = true;
         self.shared.bell.notify_one();
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
+        // A thread that cannot write ends with the process.
+        let _ = self.ended.recv_timeout(LAST_LINES);
     }
 }
 
 /// Starts to write to `out`. Without a thread nothing is written.
-pub(super) fn start(out: impl Write + Send + 'static) -> (Lines, Writing) {
+pub(super) fn start(out: impl Write + Send + 'static, form: LogForm) -> (Lines, Writing) {
     let shared = Arc::new(Shared::default());
     let own = Arc::clone(&shared);
-    let thread = std::thread::Builder::new()
-        .name("log".to_owned())
-        .spawn(move || write(&own, out))
-        .ok();
-    (Lines(Arc::clone(&shared)), Writing { shared, thread })
+    let (end, ended) = channel();
+    let thread = std::thread::Builder::new().name("log".to_owned());
+    drop(thread.spawn(move || {
+        let _end = end;
+        write(&own, out, form);
+    }));
+    (Lines(Arc::clone(&shared)), Writing { shared, ended })
 }
 
-fn write(shared: &Shared, mut out: impl Write) {
+fn write(shared: &Shared, mut out: impl Write, form: LogForm) {
     let mut lines = Vec::new();
     loop {
         let mut waiting = shared.lock();
@@ -113,10 +119,7 @@ fn write(shared: &Shared, mut out: impl Write) {
         // Whoever reads them has gone away: that is no reason to stop.
         drop(out.write_all(&lines));
         if dropped > 0 {
-            drop(writeln!(
-                out,
-                "{dropped} log lines were dropped: nobody took them"
-            ));
+            drop(out.write_all(dropped::line(form, dropped).as_bytes()));
         }
         drop(out.flush());
         if is_over {
@@ -130,7 +133,9 @@ fn write(shared: &Shared, mut out: impl Write) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::sync::mpsc::Sender;
+
+    use serde_json::Value;
 
     use super::*;
 
@@ -156,7 +161,7 @@ mod tests {
     fn lines_are_written_in_their_order_and_what_waits_at_the_end_too() {
         let (go, may) = channel();
         let (written, found) = channel();
-        let (mut lines, writing) = start(Gate { may, written });
+        let (mut lines, writing) = start(Gate { may, written }, LogForm::Text);
         lines.write_all(b"one\n").expect("taken");
         go.send(()).expect("it waits");
         assert_eq!(found.recv().expect("written"), b"one\n");
@@ -174,10 +179,10 @@ mod tests {
     fn a_reader_that_stands_still_holds_nobody_up_and_is_told_what_it_missed() {
         let (go, may) = channel();
         let (written, found) = channel();
-        let (mut lines, writing) = start(Gate { may, written });
-        let line = vec![b'x'; 64 * 1024];
+        let (mut lines, writing) = start(Gate { may, written }, LogForm::Json);
+        let line = format!("{{\"message\":\"{}\"}}\n", "x".repeat(64 * 1024));
         for _ in 0..3 * MOST_WAITING / line.len() {
-            lines.write_all(&line).expect("taken");
+            lines.write_all(line.as_bytes()).expect("taken");
         }
         // Nobody waits for what is written from here on.
         for _ in 0..100 {
@@ -186,6 +191,26 @@ mod tests {
         drop(writing);
         let all: Vec<u8> = found.try_iter().flatten().collect();
         assert!(all.len() < 3 * MOST_WAITING, "some were dropped");
-        assert!(all.ends_with(b" log lines were dropped: nobody took them\n"));
+        let all = String::from_utf8(all).expect("text");
+        let read = |line| serde_json::from_str(line).expect("each line is one object");
+        let all: Vec<Value> = all.lines().map(read).collect();
+        let told = all.last().expect("lines");
+        assert!(told["log.dropped"].is_u64(), "{told}");
+    }
+
+    #[test]
+    fn a_reader_that_never_takes_anything_does_not_hold_up_the_end() {
+        let (go, may) = channel();
+        let (written, _found) = channel();
+        let (mut lines, writing) = start(Gate { may, written }, LogForm::Text);
+        lines.write_all(b"one\n").expect("taken");
+        let (gone, is_gone) = channel();
+        std::thread::spawn(move || {
+            drop(writing);
+            gone.send(())
+        });
+        let waited = is_gone.recv_timeout(Duration::from_secs(20));
+        waited.expect("it is let go");
+        drop(go);
     }
 }

@@ -10,6 +10,7 @@ use tracing_subscriber::{EnvFilter, fmt, registry};
 pub(crate) use self::lines::Writing;
 use crate::command::LogForm;
 
+mod dropped;
 mod lines;
 
 /// How the names of our own crates begin.
@@ -23,7 +24,7 @@ const FOREIGN: Level = Level::INFO;
 pub(crate) fn start(form: LogForm, level: Option<&str>) -> Writing {
     let filter = EnvFilter::builder().parse_lossy(level.unwrap_or("info"));
     let filter = filter.and(filter_fn(may_speak).with_max_level_hint(LevelFilter::TRACE));
-    let (writer, writing) = lines::start(std::io::stderr());
+    let (writer, writing) = lines::start(std::io::stderr(), form);
     // A line that cannot be written is dropped. Told of, it would go where it just could not, and end what was logging.
     let lines = fmt::layer()
         .log_internal_errors(false)

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchboard_core::fail::{self, FailPoint};
+use switchboard_core::failure::line;
 use switchboard_core::time::Clock;
 use tokio::net::TcpListener;
 
@@ -57,7 +58,7 @@ pub(crate) fn open(folder: &Path) -> Result<Books, Failed> {
     made.and_then(|()| private())
         .map_err(|error| Failed::new(format_args!("{} cannot be made: {error}", path.display())))?;
     fail::reach(FailPoint::ReceiversClaimed);
-    let store = Store::open(&path).map_err(|fault| Failed::new(store::line(&fault)))?;
+    let store = Store::open(&path).map_err(|fault| Failed::new(line(&fault)))?;
     Ok(Books(store))
 }
 

@@ -81,7 +81,10 @@ mod tests {
             pauses.slow < TIME_LIMIT,
             "slow is delivered at the first attempt"
         );
-        assert!(pauses.late > TIME_LIMIT, "late is applied and tried again");
+        assert!(
+            pauses.late > TIME_LIMIT,
+            "late is applied and attempted again"
+        );
     }
 
     #[test]

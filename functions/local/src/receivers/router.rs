@@ -14,6 +14,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use switchboard_core::failure::line;
 use switchboard_core::scheme::{standard_webhooks, verify};
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_receiver::{Applied, ApplyError, IdempotencyKey};
@@ -26,7 +27,7 @@ use super::guard::{Hosts, own_site};
 use super::keys::Keys;
 use super::mode::{Mode, Pauses};
 use super::page;
-use super::store::{Book, Store, line};
+use super::store::{Book, Store};
 
 /// Longest body that is taken, in bytes: over what Switchboard takes unless it is told otherwise.
 const LONGEST_BODY: usize = 8 * 1024 * 1024;

@@ -2,7 +2,6 @@
 //! delivery comes to and its key are committed together.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -64,13 +63,6 @@ pub(super) enum StoreFault {
         "the books of the sample receivers are of a newer version: {0}; this one knows {VERSION}"
     )]
     Newer(u32),
-}
-
-/// An error with its causes, in one line.
-pub(super) fn line(error: &dyn Error) -> String {
-    let causes = std::iter::successors(error.source(), |&cause| cause.source());
-    let texts = std::iter::once(error.to_string()).chain(causes.map(ToString::to_string));
-    texts.collect::<Vec<_>>().join(": ")
 }
 
 /// What a receiver has counted.
@@ -281,6 +273,8 @@ fn entry(row: &Row<'_>) -> Result<Fields, rusqlite::Error> {
 
 #[cfg(test)]
 mod tests {
+    use switchboard_core::failure::line;
+
     use super::*;
 
     #[test]

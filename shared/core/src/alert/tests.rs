@@ -1,3 +1,5 @@
+//! What is raised of a destination, what of it is told, and in which order.
+
 use super::*;
 
 const AFTER: Duration = Duration::from_mins(10);

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod failing;
 mod setting;
 
 use std::sync::atomic::Ordering;

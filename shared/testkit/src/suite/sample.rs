@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use switchboard_core::attempt::Attempt;
-use switchboard_core::delivery::{AttemptRecord, DeliveryKey, Outcome, Piece, Unanswered};
+use switchboard_core::delivery::{AttemptRecord, DeliveryKey, Outcome, Unanswered};
 use switchboard_core::endpoint::Change;
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
+use switchboard_core::piece::Piece;
 use switchboard_core::ports::{Hint, Keep, Queued, Spread};
 use switchboard_core::refusal::Refusal;
 use switchboard_core::time::Timestamp;

@@ -5,7 +5,7 @@ use http::Response;
 use http::header::CONTENT_ENCODING;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use switchboard_core::delivery::Piece;
+use switchboard_core::piece::Piece;
 use tokio::time::timeout;
 
 use super::TransportLimits;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use switchboard_core::delivery::{LONGEST_PIECE, Unanswered};
+use switchboard_core::delivery::Unanswered;
+use switchboard_core::piece::LONGEST_PIECE;
 use switchboard_core::ports::{Outgoing, Transport};
 use tokio::sync::{Semaphore, mpsc};
 
