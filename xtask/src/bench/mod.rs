@@ -4,21 +4,20 @@
 
 mod allocations;
 mod figures;
-pub(crate) mod process;
 mod row;
 mod trace;
 
 use std::process::ExitCode;
 
-use self::process::Bench;
 use self::row::Row;
 use crate::command::{Cargo, Failure};
 use crate::environment::Environment;
+use crate::measured::Measured;
 
 /// A group of figures that are measured together.
 struct Group {
     name: &'static str,
-    measure: fn(&Bench) -> Result<Vec<Row>, Failure>,
+    measure: fn(&Measured) -> Result<Vec<Row>, Failure>,
 }
 
 /// The group that needs a build of its own.
@@ -121,8 +120,8 @@ fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Fai
     let wanted = |group: &Group| asked.groups.is_empty() || asked.groups.contains(&group.name);
     let built = environment.build_folder.join("release");
     let folder = environment.build_folder.join("bench");
-    let bench = Bench::new(environment.root.clone(), built.clone(), folder.clone())?;
-    let counting = bench.with(folder.join("switchboard-that-counts"));
+    let measured = Measured::new(environment.root.clone(), built.clone(), folder.clone())?;
+    let counting = measured.with(folder.join("switchboard-that-counts"));
     let packages = [
         "--package",
         "switchboard-local",
@@ -149,7 +148,7 @@ fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Fai
         let with = if group.name == ALLOCATIONS {
             &counting
         } else {
-            &bench
+            &measured
         };
         let found = (group.measure)(with)?;
         eprint!("{}", row::as_table(&found));

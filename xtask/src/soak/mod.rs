@@ -12,9 +12,9 @@ use std::process::ExitCode;
 use self::load::Load;
 use self::series::SERIES;
 use self::told::{as_csv, as_table};
-use crate::bench::process::Bench;
 use crate::command::{Cargo, Failure};
 use crate::environment::Environment;
+use crate::measured::Measured;
 use crate::subcommand;
 
 /// Minutes, unless others are asked for.
@@ -53,14 +53,14 @@ fn minutes(arguments: &[&str]) -> Result<u64, String> {
 /// Soaks binaries that are built already; what there is to remark.
 pub(crate) fn soak(environment: &Environment, minutes: u64) -> Result<String, Failure> {
     let folder = environment.build_folder.join("soak");
-    let bench = Bench::new(
+    let measured = Measured::new(
         environment.root.clone(),
         environment.build_folder.join("debug"),
         folder,
     )?;
     println!("{minutes} min under a steady load; a dot is ten seconds");
-    let (samples, wrong) = Load::start(&bench)?.run(minutes * 60)?;
-    let file = bench.path("samples.csv");
+    let (samples, wrong) = Load::start(&measured)?.run(minutes * 60)?;
+    let file = measured.path("samples.csv");
     std::fs::write(&file, as_csv(&samples))
         .map_err(|cause| Failure(format!("writing {}: {cause}", file.display())))?;
     println!("\n{}", as_table(&samples));
@@ -73,7 +73,7 @@ pub(crate) fn soak(environment: &Environment, minutes: u64) -> Result<String, Fa
     faults.extend(wrong);
     if faults.is_empty() {
         // Hundreds of megabytes after ten minutes, and nobody's any more.
-        drop(std::fs::remove_dir_all(bench.path("data")));
+        drop(std::fs::remove_dir_all(measured.path("data")));
         return Ok(format!("{minutes} min, nothing grew that must not"));
     }
     Err(Failure(faults.join("; ")))
