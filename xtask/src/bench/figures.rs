@@ -286,8 +286,7 @@ pub(super) fn neighbours(measured: &Measured) -> Result<Vec<Row>, Failure> {
         sink.ask("POST", "/counts/clear", "")?;
         measured.send(&switchboard, SOURCE, "e", EVENTS, &RATE)?;
         let counts = until("the healthy destination has all", || {
-            let counts: Value = serde_json::from_str(&sink.ask("GET", "/counts", "")?)
-                .map_err(|cause| Failure(cause.to_string()))?;
+            let counts = sink.json("/counts")?;
             let came = number(&counts, "/~1d0/requests").unwrap_or(0.0);
             Ok((came >= f64::from(EVENTS)).then_some(counts))
         })?;

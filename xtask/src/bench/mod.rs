@@ -122,26 +122,23 @@ fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Fai
     let folder = environment.build_folder.join("bench");
     let measured = Measured::new(environment.root.clone(), built.clone(), folder.clone())?;
     let counting = measured.with(folder.join("switchboard-that-counts"));
-    let packages = [
-        "--package",
-        "switchboard-local",
-        "--package",
-        "switchboard-load",
-    ];
-    let arguments = [&["build", "--release", "--bins"], &packages[..]].concat();
     if GROUPS
         .iter()
         .any(|group| group.name == ALLOCATIONS && wanted(group))
     {
-        let feature = ["--features", "switchboard-local/count-allocations"];
-        Cargo::with(environment, &[&arguments, &feature[..]].concat()).run_aside()?;
+        let release = [
+            "--release",
+            "--features",
+            "switchboard-local/count-allocations",
+        ];
+        Cargo::building(environment, &release).run_aside()?;
         std::fs::copy(
             built.join("switchboard"),
             folder.join("switchboard-that-counts"),
         )
         .map_err(|cause| Failure(format!("keeping the build that counts: {cause}")))?;
     }
-    Cargo::with(environment, &arguments).run_aside()?;
+    Cargo::building(environment, &["--release"]).run_aside()?;
     let mut rows = Vec::new();
     for group in GROUPS.iter().filter(|group| wanted(group)) {
         eprintln!("measuring: {}", group.name);

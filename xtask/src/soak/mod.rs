@@ -25,15 +25,8 @@ const MOST_MINUTES: u64 = 7 * 24 * 60;
 /// Soaks; exit code 1 when anything grew or was wrong.
 pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitCode, String> {
     let minutes = minutes(arguments)?;
-    let packages = [
-        "--package",
-        "switchboard-local",
-        "--package",
-        "switchboard-load",
-    ];
-    let build = [&["build", "--bins"], &packages[..]].concat();
-    let soaked = Cargo::with(environment, &build).run();
-    Ok(match soaked.and_then(|()| soak(environment, minutes)) {
+    let built = Cargo::building(environment, &[]).run();
+    Ok(match built.and_then(|()| soak(environment, minutes)) {
         Ok(remark) => {
             println!("{remark}");
             ExitCode::SUCCESS
