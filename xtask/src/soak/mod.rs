@@ -24,7 +24,7 @@ const MOST_MINUTES: u64 = 7 * 24 * 60;
 
 /// Soaks; exit code 1 when anything grew or was wrong.
 pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitCode, String> {
-    let minutes = minutes(arguments)?;
+    let minutes = subcommand::minutes("soak", arguments, MINUTES, MOST_MINUTES)?;
     let built = Cargo::building(environment, &[]).run();
     Ok(match built.and_then(|()| soak(environment, minutes)) {
         Ok(remark) => {
@@ -36,11 +36,6 @@ pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitC
             ExitCode::FAILURE
         }
     })
-}
-
-/// The minutes that the command line asks for.
-fn minutes(arguments: &[&str]) -> Result<u64, String> {
-    subcommand::minutes("soak", arguments, MINUTES, MOST_MINUTES)
 }
 
 /// Soaks binaries that are built already; what there is to remark.
@@ -70,24 +65,4 @@ pub(crate) fn soak(environment: &Environment, minutes: u64) -> Result<String, Fa
         return Ok(format!("{minutes} min, nothing grew that must not"));
     }
     Err(Failure(faults.join("; ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_minutes_are_ten_or_what_is_asked_for_and_nothing_else_is_understood() {
-        assert_eq!(minutes(&[]), Ok(10));
-        assert_eq!(minutes(&["--minutes", "2"]), Ok(2));
-        for other in [
-            &["--minutes"][..],
-            &["--minutes", "0"],
-            &["--minutes", "many"],
-            &["2"],
-            &["--minutes", "2", "more"],
-        ] {
-            assert!(minutes(other).is_err(), "{other:?}");
-        }
-    }
 }
