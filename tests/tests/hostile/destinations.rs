@@ -22,7 +22,7 @@ pub(crate) type Due = (&'static str, &'static str);
 
 const DELIVERED: Due = ("delivered", "");
 pub(crate) const NO_ANSWER: Due = ("unanswered", "no answer in time");
-const CLOSED: Due = ("unanswered", "closed without an answer");
+pub(crate) const CLOSED: Due = ("unanswered", "closed without an answer");
 const UNREADABLE: Due = ("unanswered", "the answer is not readable as HTTP");
 
 /// A Switchboard with these destinations besides the usual ones, two attempts each and the usual time for each; every
