@@ -277,6 +277,19 @@ impl Switchboard {
         body
     }
 
+    /// Everything that a list of its API holds, page by page.
+    pub async fn list(&self, path: &str) -> Vec<Value> {
+        let (mut items, mut after) = (Vec::new(), String::new());
+        loop {
+            let mut page = self.get(&format!("{path}?limit=200{after}")).await;
+            items.append(page["items"].as_array_mut().expect("a list"));
+            match page["next"].as_str() {
+                Some(next) => after = format!("&after={next}"),
+                None => return items,
+            }
+        }
+    }
+
     /// One of its totals.
     pub async fn total(&self, name: &str) -> u64 {
         self.get("/api/overview").await["totals"][name]

@@ -1,48 +1,22 @@
 //! A Switchboard that runs out of file handles goes on, and does not burn time over it.
 
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
 use std::time::Duration;
 
+use switchboard_tests::process::{handles, limit_handles, processor_time};
 use switchboard_tests::setting;
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::Switchboard;
 use switchboard_tests::wait::DEADLINE;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::process::Command;
 use tokio::time::timeout;
-
-/// CPU time that a process has used, in hundredths of a second.
-fn used(id: u32) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).expect("its numbers");
-    let after_name = stat.rsplit(')').next().expect("numbers");
-    let numbers: Vec<&str> = after_name.split_whitespace().collect();
-    numbers[11].parse::<u64>().expect("user") + numbers[12].parse::<u64>().expect("system")
-}
-
-/// Leaves a process this many file handles more than it has open.
-async fn leave_handles(id: u32, more: usize) {
-    let open = std::fs::read_dir(format!("/proc/{id}/fd"))
-        .expect("its handles")
-        .count();
-    let limit = format!("--nofile={}", open + more);
-    let set = Command::new("prlimit")
-        .args(["--pid", &id.to_string(), &limit])
-        .status()
-        .await;
-    assert!(set.expect("prlimit").success(), "the limit is set");
-}
 
 #[tokio::test]
 async fn without_file_handles_it_waits_and_then_goes_on() {
     let sink = Sink::start().await;
     let switchboard = Switchboard::start(setting::start(&setting::configuration(&sink))).await;
-    leave_handles(switchboard.id(), 20).await;
+    let id = switchboard.id();
+    limit_handles(id, &(handles(id) + 20).to_string()).await;
     let address = (
         switchboard.url.host_str().expect("a host"),
         switchboard.url.port().expect("a port"),
@@ -55,9 +29,9 @@ async fn without_file_handles_it_waits_and_then_goes_on() {
         client.write_all(head.as_bytes()).await.expect("written");
         clients.push(client);
     }
-    let before = used(switchboard.id());
+    let before = processor_time(id);
     let _ = timeout(Duration::from_secs(2), std::future::pending::<()>()).await;
-    let burnt = used(switchboard.id()) - before;
+    let burnt = processor_time(id) - before;
     assert!(
         burnt < 50,
         "{burnt} hundredths of a second while nothing could be done"

@@ -29,6 +29,19 @@ impl Cargo {
         )
     }
 
+    /// `cargo build` of the binary and of `load`, which the tests and the measurements run, with `more` arguments.
+    pub(crate) fn building(environment: &Environment, more: &[&str]) -> Self {
+        let build = [
+            "build",
+            "--bins",
+            "--package",
+            "switchboard-local",
+            "--package",
+            "switchboard-load",
+        ];
+        Self::with(environment, &[&build[..], more].concat())
+    }
+
     /// A tool of cargo's on nightly Rust with these arguments.
     pub(crate) fn nightly(environment: &Environment, tool: &Path, arguments: &[&str]) -> Self {
         let tool_name = tool.to_string_lossy();

@@ -28,7 +28,7 @@ const BUILT: [&str; 4] = ["--fuzz-dir", "fuzz", "--sanitizer", "none"];
 
 /// Runs all targets; exit code 1 when anything was found.
 pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitCode, String> {
-    let minutes = minutes(arguments)?;
+    let minutes = subcommand::minutes("fuzz", arguments, MINUTES, MOST_MINUTES)?;
     Ok(match all(environment, minutes) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(why)) => {
@@ -36,11 +36,6 @@ pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitC
             ExitCode::FAILURE
         }
     })
-}
-
-/// The minutes that the command line asks for.
-fn minutes(arguments: &[&str]) -> Result<u64, String> {
-    subcommand::minutes("fuzz", arguments, MINUTES, MOST_MINUTES)
 }
 
 fn all(environment: &Environment, minutes: u64) -> Result<(), Failure> {
@@ -150,22 +145,6 @@ fn again(root: &Path, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_minutes_are_ten_or_what_is_asked_for_and_nothing_else_is_understood() {
-        assert_eq!(minutes(&[]), Ok(10));
-        assert_eq!(minutes(&["--minutes", "3"]), Ok(3));
-        for other in [
-            &["--minutes"][..],
-            &["--minutes", "0"],
-            &["--minutes", "many"],
-            &["--minutes", "9999999"],
-            &["3"],
-            &["--minutes", "3", "more"],
-        ] {
-            assert!(minutes(other).is_err(), "{other:?}");
-        }
-    }
 
     #[test]
     fn the_time_is_shared_out_among_the_targets() {

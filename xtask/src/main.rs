@@ -11,9 +11,12 @@ mod clock;
 mod command;
 mod environment;
 mod fuzz;
+mod measured;
+mod process;
 mod soak;
 mod subcommand;
 mod test;
+mod wait;
 
 use std::process::ExitCode;
 

@@ -91,4 +91,26 @@ mod tests {
         }
         assert!(named("tests").is_none());
     }
+
+    #[test]
+    fn the_minutes_are_the_usual_or_what_is_asked_for_and_nothing_else_is_understood() {
+        let minutes = |arguments: &[&str]| minutes("soak", arguments, 10, 100);
+        for (arguments, due) in [
+            (&[][..], 10),
+            (&["--minutes", "1"], 1),
+            (&["--minutes", "100"], 100),
+        ] {
+            assert_eq!(minutes(arguments), Ok(due));
+        }
+        for other in [
+            &["--minutes"][..],
+            &["--minutes", "0"],
+            &["--minutes", "101"],
+            &["--minutes", "many"],
+            &["3"],
+            &["--minutes", "3", "more"],
+        ] {
+            assert!(minutes(other).is_err(), "{other:?}");
+        }
+    }
 }

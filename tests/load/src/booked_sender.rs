@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Args;
@@ -18,9 +18,9 @@ use switchboard_core::scheme::{Draft, Key, Scheme};
 use switchboard_core::secret::Secret;
 use switchboard_core::time::Timestamp;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use crate::clock;
+use crate::lock::locked;
 use crate::wire::Wire;
 
 /// How long an answer is waited for.
@@ -207,21 +207,13 @@ impl<'a> Connection<'a> {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let request = source.request(&self.senders.to, id);
-        let wire = self.wire.take();
-        let asked = timeout(PATIENCE, async {
-            let mut wire = match wire {
-                Some(wire) => wire,
-                None => Wire::connect(&self.senders.to).await?,
-            };
-            let status = wire.ask(&request).await?.status;
-            io::Result::Ok((wire, status))
-        });
-        let Ok(Ok((wire, status))) = asked.await else {
+        let asked = Wire::asked(self.wire.take(), &self.senders.to, &request, PATIENCE);
+        let Some((wire, found)) = asked.await else {
             return Ok(false);
         };
         let answer: Value = serde_json::from_slice(wire.body()).unwrap_or_default();
         self.wire = Some(wire);
-        match status {
+        match found.status {
             200 => {
                 let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or("-");
                 let line = format!(
@@ -230,12 +222,7 @@ impl<'a> Connection<'a> {
                     text("event"),
                     text("status")
                 );
-                let mut book = self
-                    .senders
-                    .book
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                book.write_all(line.as_bytes())?;
+                locked(&self.senders.book).write_all(line.as_bytes())?;
                 Ok(true)
             }
             503 => Ok(false),

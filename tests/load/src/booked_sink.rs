@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::clock;
+use crate::lock::locked;
 use crate::serve::{Answer, answer};
 
 /// What becomes of a request.
@@ -84,10 +85,6 @@ struct Shared {
     book: Mutex<Book>,
     rng: Mutex<ChaCha20Rng>,
     late: Duration,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl BookedSink {

@@ -1,9 +1,10 @@
 //! Connections that rest between two requests.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::clock;
+use crate::lock::locked;
 use crate::wire::Wire;
 
 /// How long one may rest and be used again: well below the half minute after which the server closes it, since a request
@@ -15,13 +16,9 @@ const REST: Duration = Duration::from_secs(10);
 pub(crate) struct Idle(Mutex<Vec<(Wire, Instant)>>);
 
 impl Idle {
-    fn resting(&self) -> MutexGuard<'_, Vec<(Wire, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// One to use again, if there is one; those that rested too long are closed.
     pub(crate) fn take(&self) -> Option<Wire> {
-        let mut resting = self.resting();
+        let mut resting = locked(&self.0);
         let (wire, since) = resting.pop()?;
         if since.elapsed() < REST {
             return Some(wire);
@@ -33,6 +30,6 @@ impl Idle {
 
     /// One rests from now on.
     pub(crate) fn give(&self, wire: Wire) {
-        self.resting().push((wire, clock::started()));
+        locked(&self.0).push((wire, clock::started()));
     }
 }

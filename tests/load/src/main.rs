@@ -14,6 +14,7 @@ mod event;
 mod floor_client;
 mod floor_server;
 mod idle;
+mod lock;
 mod mix;
 mod percentiles;
 mod role;

@@ -3,16 +3,16 @@
 //! second is a line of JSON.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use crate::event::{self, Request};
 use crate::idle::Idle;
+use crate::lock::locked;
 use crate::wire::Wire;
 use crate::{clock, percentiles};
 
@@ -150,10 +150,6 @@ struct Mixing {
     idle: Idle,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Mix {
     pub(crate) async fn play(self) -> io::Result<()> {
         let (rate, requests) = (self.per_second.max(1), self.per_second * self.seconds);
@@ -223,18 +219,9 @@ impl Mixing {
         let Some(request) = self.request(planned) else {
             return;
         };
-        let wire = self.idle.take();
-        let asked = timeout(PATIENCE, async {
-            let mut wire = match wire {
-                Some(wire) => wire,
-                None => Wire::connect(&self.mix.to).await?,
-            };
-            let answer = wire.ask(&request).await?;
-            io::Result::Ok((wire, answer))
-        });
-        let asked = asked.await;
+        let asked = Wire::asked(self.idle.take(), &self.mix.to, &request, PATIENCE).await;
         let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        if let Ok(Ok((wire, answer))) = asked {
+        if let Some((wire, answer)) = asked {
             let said = Said::of(wire.body());
             let mut window = locked(&self.window);
             window.answered(planned.what, answer.status, said, took);

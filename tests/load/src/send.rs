@@ -3,16 +3,16 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use crate::event::Request;
 use crate::idle::Idle;
+use crate::lock::locked;
 use crate::told::Told;
 use crate::wire::Wire;
 use crate::{clock, event};
@@ -58,10 +58,6 @@ struct Sending {
     next: AtomicU64,
     told: Mutex<Told>,
     idle: Idle,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Send {
@@ -163,18 +159,10 @@ impl Sending {
     /// Sends one event and keeps what came of it; the connection, if it can be used again.
     async fn ask(&self, wire: Option<Wire>, request: &[u8]) -> Option<Wire> {
         let started = clock::started();
-        let asked = timeout(PATIENCE, async {
-            let mut wire = match wire {
-                Some(wire) => wire,
-                None => Wire::connect(&self.send.to).await?,
-            };
-            let answer = wire.ask(request).await?;
-            io::Result::Ok((wire, answer))
-        });
-        let asked = asked.await;
+        let asked = Wire::asked(wire, &self.send.to, request, PATIENCE).await;
         let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let mut told = locked(&self.told);
-        if let Ok(Ok((wire, answer))) = asked {
+        if let Some((wire, answer)) = asked {
             told.answered(answer, wire.event(), took);
             Some(wire)
         } else {

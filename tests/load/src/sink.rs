@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Args;
@@ -17,6 +17,7 @@ use hyper::body::Incoming;
 use serde_json::json;
 use tokio::sync::watch;
 
+use crate::lock::locked;
 use crate::serve::{Answer, answer, serve};
 use crate::{clock, event, percentiles};
 
@@ -66,13 +67,9 @@ impl Sink {
 }
 
 impl Shared {
-    fn paths(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Path>> {
-        self.paths.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn count(&self, path: &str, sent: Option<u64>) {
         let now = clock::now_ns();
-        let mut paths = self.paths();
+        let mut paths = locked(&self.paths);
         if !paths.contains_key(path) {
             paths.insert(path.to_owned(), Path::default());
         }
@@ -105,12 +102,12 @@ impl Shared {
     }
 
     fn counts(&self) -> String {
-        Self::told(&self.paths())
+        Self::told(&locked(&self.paths))
     }
 
     /// Tells and forgets.
     fn take(&self) -> String {
-        let paths = std::mem::take(&mut *self.paths());
+        let paths = std::mem::take(&mut *locked(&self.paths));
         Self::told(&paths)
     }
 
@@ -132,7 +129,7 @@ async fn receive(shared: Arc<Shared>, request: Request<Incoming>) -> Answer {
     match (request.method(), request.uri().path()) {
         (&Method::GET, "/counts") => return answer(StatusCode::OK, shared.counts()),
         (&Method::POST, "/counts/take") => return answer(StatusCode::OK, shared.take()),
-        (&Method::POST, "/counts/clear") => shared.paths().clear(),
+        (&Method::POST, "/counts/clear") => locked(&shared.paths).clear(),
         (&Method::POST, "/gate/shut") => drop(shared.gate.send_replace(false)),
         (&Method::POST, "/gate/open") => drop(shared.gate.send_replace(true)),
         _ => return deliver(&shared, request).await,

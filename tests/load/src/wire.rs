@@ -1,9 +1,11 @@
 //! A client's side of one HTTP/1.1 connection, as thin as can be: what it takes is taken from what is measured.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 /// What is looked at of an answer's head.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +23,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) async fn connect(address: &str) -> io::Result<Self> {
+    async fn connect(address: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self {
@@ -31,8 +33,27 @@ impl Wire {
         })
     }
 
+    /// Asks over a connection that is there already, or over a new one to `address`: the connection, which can be used
+    /// again, and the answer. `None` when it did not come whole within `patience`.
+    pub(crate) async fn asked(
+        wire: Option<Self>,
+        address: &str,
+        request: &[u8],
+        patience: Duration,
+    ) -> Option<(Self, Answer)> {
+        let asked = timeout(patience, async {
+            let mut wire = match wire {
+                Some(wire) => wire,
+                None => Self::connect(address).await?,
+            };
+            let answer = wire.ask(request).await?;
+            io::Result::Ok((wire, answer))
+        });
+        asked.await.ok()?.ok()
+    }
+
     /// Sends a request and reads the whole answer.
-    pub(crate) async fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
+    async fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
         self.stream.write_all(request).await?;
         self.read.clear();
         let head = loop {

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::setting::{LONG, pausing, post, wait_total, whole};
+use crate::setting::{LONG, pausing, post, wait_total};
 
 /// Sends `count` requests without a signature down one connection, and reads how many were answered 401.
 async fn unsigned(url: &Url, count: usize) -> usize {
@@ -73,9 +73,13 @@ async fn totals_stay_exact_and_lists_say_how_much_more_there_is() {
         let first = switchboard.get(&format!("/api/{list}")).await;
         assert_eq!(first["items"].as_array().map(Vec::len), Some(50), "{list}");
         assert!(first["next"].is_string(), "{list} tells that there is more");
-        assert_eq!(whole(&switchboard, list).await.len(), count, "{list}");
+        assert_eq!(
+            switchboard.list(&format!("/api/{list}")).await.len(),
+            count,
+            "{list}"
+        );
     }
-    let listed = whole(&switchboard, "refusals").await.len();
+    let listed = switchboard.list("/api/refusals").await.len();
     assert!((1..=1000).contains(&listed), "{listed} refusals are listed");
 }
 
@@ -111,7 +115,7 @@ async fn a_flood_of_unsigned_requests_is_counted_whole_listed_in_bounds_and_stop
     assert!(accepted > 0);
     wait_total(&switchboard, "refused", FLOOD as u64).await;
     wait_total(&switchboard, "delivered", accepted).await;
-    let listed = whole(&switchboard, "refusals").await.len();
+    let listed = switchboard.list("/api/refusals").await.len();
     assert!((1..=1000).contains(&listed), "{listed} refusals are listed");
     let store =
         std::fs::metadata(switchboard.folder().join("data/switchboard.sqlite")).expect("a store");

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use serde_json::Value;
 use switchboard_tests::sender::Sender;
 use switchboard_tests::setting::{configuration, start};
 use switchboard_tests::sink::Sink;
@@ -43,19 +42,4 @@ pub(crate) async fn wait_total(switchboard: &Switchboard, name: &str, value: u64
         (switchboard.total(name).await == value).then_some(())
     })
     .await;
-}
-
-/// Everything in a list, page by page.
-pub(crate) async fn whole(switchboard: &Switchboard, list: &str) -> Vec<Value> {
-    let (mut items, mut after) = (Vec::new(), String::new());
-    loop {
-        let part = switchboard
-            .get(&format!("/api/{list}?limit=200{after}"))
-            .await;
-        items.extend(part["items"].as_array().expect("a list").clone());
-        match part["next"].as_str() {
-            Some(next) => after = format!("&after={next}"),
-            None => return items,
-        }
-    }
 }

@@ -19,7 +19,7 @@ pub(crate) async fn holds(switchboard: &Switchboard, answered: &[String], book: 
     })
     .await;
     let events = events(switchboard).await;
-    let dead = list(switchboard, "/api/dead-letters").await;
+    let dead = switchboard.list("/api/dead-letters").await;
     let dead: BTreeSet<&str> = dead.iter().map(|letter| text(letter, "delivery")).collect();
     let known: BTreeSet<&str> = events.iter().map(|event| text(event, "event")).collect();
     for event in answered {
@@ -79,25 +79,11 @@ pub(crate) async fn holds(switchboard: &Switchboard, answered: &[String], book: 
 /// Every event that the store holds, with its deliveries.
 pub(crate) async fn events(switchboard: &Switchboard) -> Vec<Value> {
     let mut events = Vec::new();
-    for row in list(switchboard, "/api/events").await {
+    for row in switchboard.list("/api/events").await {
         let path = format!("/api/events/{}", text(&row, "event"));
         events.push(switchboard.get(&path).await);
     }
     events
-}
-
-/// A whole list, page by page.
-pub(crate) async fn list(switchboard: &Switchboard, path: &str) -> Vec<Value> {
-    let mut items = Vec::new();
-    let mut after = String::new();
-    loop {
-        let mut page = switchboard.get(&format!("{path}?limit=200{after}")).await;
-        items.append(page["items"].as_array_mut().expect("a list"));
-        match page["next"].as_str() {
-            Some(next) => after = format!("&after={next}"),
-            None => return items,
-        }
-    }
 }
 
 /// Waits until a part of the overview is what it should be.

@@ -1,12 +1,12 @@
 //! Ten thousand connections that never become requests.
 
+use switchboard_tests::process::{allow_handles, handles, limit_handles, memory};
 use switchboard_tests::setting::{running, sender};
 use switchboard_tests::switchboard::Switchboard;
 use switchboard_tests::wait;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::process::{allow_handles, handles, memory};
 use crate::raw::{connect, good};
 
 const CROWD: usize = 10_000;
@@ -34,7 +34,7 @@ async fn ten_thousand_that_say_nothing_or_half_a_head_take_no_place_from_a_good_
     let (_sink, switchboard) = running().await;
     let shop = sender(&switchboard, "shop");
     good(&shop, "before").await;
-    let (memory_before, handles_before) = (memory(&switchboard), handles(&switchboard));
+    let (memory_before, handles_before) = (memory(switchboard.id()), handles(switchboard.id()));
     for (what, says) in [
         ("idle", &b""[..]),
         (
@@ -44,13 +44,13 @@ async fn ten_thousand_that_say_nothing_or_half_a_head_take_no_place_from_a_good_
     ] {
         let crowd = gather(&switchboard, says, what).await;
         wait::until("most of them are connected", async || {
-            (handles(&switchboard) > CROWD / 2).then_some(())
+            (handles(switchboard.id()) > CROWD / 2).then_some(())
         })
         .await;
         for number in 0..20 {
             good(&shop, &format!("{what}-after-{number}")).await;
         }
-        let (memory, handles_now) = (memory(&switchboard), handles(&switchboard));
+        let (memory, handles_now) = (memory(switchboard.id()), handles(switchboard.id()));
         assert!(
             memory < memory_before + MOST_MEMORY,
             "{what}: {memory} MiB, {memory_before} before"
@@ -61,7 +61,7 @@ async fn ten_thousand_that_say_nothing_or_half_a_head_take_no_place_from_a_good_
         );
         drop(crowd);
         wait::until("what they held is given back", async || {
-            (handles(&switchboard) < handles_before + 100).then_some(())
+            (handles(switchboard.id()) < handles_before + 100).then_some(())
         })
         .await;
     }
@@ -71,12 +71,7 @@ async fn ten_thousand_that_say_nothing_or_half_a_head_take_no_place_from_a_good_
 async fn where_there_are_few_file_handles_a_crowd_takes_no_place_from_a_good_sender_either() {
     allow_handles(3_000).await;
     let (_sink, switchboard) = running().await;
-    let limit = ["--pid", &switchboard.id().to_string(), "--nofile=400"];
-    let set = tokio::process::Command::new("prlimit")
-        .args(limit)
-        .status()
-        .await;
-    assert!(set.expect("prlimit").success(), "the limit is set");
+    limit_handles(switchboard.id(), "400").await;
     let shop = sender(&switchboard, "shop");
     let mut crowd = Vec::new();
     for number in 0..2_000 {
@@ -85,5 +80,4 @@ async fn where_there_are_few_file_handles_a_crowd_takes_no_place_from_a_good_sen
             good(&shop, &format!("few-{number}")).await;
         }
     }
-    assert!(handles(&switchboard) <= 400);
 }

@@ -4,7 +4,7 @@ use switchboard_tests::setting::sender;
 use switchboard_tests::sink::Sink;
 use tokio::io::AsyncWriteExt;
 
-use crate::destinations::{OK, ended, switchboard};
+use crate::destinations::{CLOSED, OK, ended, switchboard};
 use crate::hurting::{Hurting, request, say};
 
 #[tokio::test]
@@ -59,10 +59,11 @@ async fn what_is_behind_an_answer_is_never_taken_for_the_next_one() {
         let event = shop.send(&id, "orders/create", "{}").await.event();
         let delivery = &ended(&switchboard, &event).await["surplus"];
         let attempts = delivery["log"].as_array().expect("attempts");
+        // An attempt may meet the closing of such a connection. It never gets a 500, and never waits for its time limit.
         assert!(
             attempts
                 .iter()
-                .all(|attempt| attempt["outcome"] != "rejected"),
+                .all(|attempt| attempt["outcome"] == "delivered" || attempt["detail"] == CLOSED.1),
             "{delivery}"
         );
         assert_eq!(delivery["state"], "delivered", "{delivery}");

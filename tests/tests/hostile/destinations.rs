@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
+use switchboard_tests::process::{handles, memory, peak};
 use switchboard_tests::setting::{configuration, sender, start};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::Switchboard;
 use switchboard_tests::wait;
 
 use crate::hurting::{Hurting, drip, pour, request, say, until_closed};
-use crate::process::{handles, memory, peak};
 
 /// A head that has not ended yet.
 const BEGUN: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n";
@@ -22,7 +22,7 @@ pub(crate) type Due = (&'static str, &'static str);
 
 const DELIVERED: Due = ("delivered", "");
 pub(crate) const NO_ANSWER: Due = ("unanswered", "no answer in time");
-const CLOSED: Due = ("unanswered", "closed without an answer");
+pub(crate) const CLOSED: Due = ("unanswered", "closed without an answer");
 const UNREADABLE: Due = ("unanswered", "the answer is not readable as HTTP");
 
 /// A Switchboard with these destinations besides the usual ones, two attempts each and the usual time for each; every
@@ -217,7 +217,7 @@ async fn every_answer_that_hurts_takes_its_time_limit_and_little_memory_and_hold
         .collect();
     let switchboard = switchboard(&sink, &urls).await;
     let shop = sender(&switchboard, "shop");
-    let (memory_before, handles_before) = (memory(&switchboard), handles(&switchboard));
+    let (memory_before, handles_before) = (memory(switchboard.id()), handles(switchboard.id()));
     let mut events = Vec::new();
     for number in 0..EVENTS {
         let id = format!("id-{number}");
@@ -236,7 +236,7 @@ async fn every_answer_that_hurts_takes_its_time_limit_and_little_memory_and_hold
             (&"waiting".into(), &0.into())
         );
     }
-    let (memory_after, handles_after) = (peak(&switchboard), handles(&switchboard));
+    let (memory_after, handles_after) = (peak(switchboard.id()), handles(switchboard.id()));
     assert!(
         memory_after < memory_before + 40,
         "{memory_before} MiB before, up to {memory_after}"

@@ -1,12 +1,12 @@
 //! A flood of forged signatures.
 
+use switchboard_tests::process::{memory, peak};
 use switchboard_tests::setting::{running, sender};
 use switchboard_tests::switchboard::Switchboard;
 use switchboard_tests::wait::DEADLINE;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::process::{memory, peak};
 use crate::raw::{connect, good, statuses};
 
 /// Connections that flood, and what each sends.
@@ -72,7 +72,7 @@ async fn a_flood_of_forged_signatures_is_counted_exactly_and_takes_no_place_from
     let (_sink, switchboard) = running().await;
     let shop = sender(&switchboard, "shop");
     flood(&switchboard).await;
-    let before = memory(&switchboard);
+    let before = memory(switchboard.id());
     let flooding = async {
         let all = (1..FLOODING).map(|_| Box::pin(flood(&switchboard)));
         futures_util::future::join_all(all).await
@@ -86,20 +86,9 @@ async fn a_flood_of_forged_signatures_is_counted_exactly_and_takes_no_place_from
     let sent = (FLOODING * EACH) as u64;
     assert_eq!(switchboard.total("refused").await, sent, "counted exactly");
     assert_eq!(switchboard.total("stored").await, 40);
-    let after = peak(&switchboard);
+    let after = peak(switchboard.id());
     assert!(after < before + 50, "{before} MiB before, up to {after}");
-    let mut listed = 0;
-    let mut next = String::new();
-    loop {
-        let page = switchboard
-            .get(&format!("/api/refusals?limit=200{next}"))
-            .await;
-        listed += page["items"].as_array().expect("a list").len();
-        match page["next"].as_str() {
-            Some(cursor) => next = format!("&after={cursor}"),
-            None => break,
-        }
-    }
+    let listed = switchboard.list("/api/refusals").await.len();
     assert!((20..=1000).contains(&listed), "{listed} are listed");
     let lines = switchboard.log().matches("refused").count();
     assert!(lines <= 1000, "{lines} lines in the log");

@@ -1,12 +1,12 @@
 //! Destinations that take nothing: no handshake of TLS comes to an end, or nobody reads what is sent.
 
+use switchboard_tests::process::{memory, peak};
 use switchboard_tests::setting::sender;
 use switchboard_tests::sink::Sink;
 use tokio::io::AsyncWriteExt;
 
 use crate::destinations::{NO_ANSWER, came_to, ended, switchboard};
 use crate::hurting::{Hurting, drip, pour, until_closed};
-use crate::process::{memory, peak};
 
 #[tokio::test]
 async fn handshakes_and_request_bodies_that_nobody_takes_use_up_the_time_limit_alone() {
@@ -37,7 +37,7 @@ async fn handshakes_and_request_bodies_that_nobody_takes_use_up_the_time_limit_a
     ];
     let switchboard = switchboard(&sink, &urls).await;
     let shop = sender(&switchboard, "shop");
-    let before = memory(&switchboard);
+    let before = memory(switchboard.id());
     // Too long for what the system keeps of it on the way.
     let body = "x".repeat(6 * 1024 * 1024);
     let mut events = Vec::new();
@@ -54,6 +54,6 @@ async fn handshakes_and_request_bodies_that_nobody_takes_use_up_the_time_limit_a
         let tls = "TLS failed: the certificate or the handshake is not right";
         came_to(&deliveries["tls-pouring"], ("unanswered", tls));
     }
-    let after = peak(&switchboard);
+    let after = peak(switchboard.id());
     assert!(after < before + 350, "{before} MiB before, up to {after}");
 }

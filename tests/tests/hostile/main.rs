@@ -16,6 +16,5 @@ mod framing;
 mod handshakes;
 mod heads;
 mod hurting;
-mod process;
 mod raw;
 mod slow;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode};
+use switchboard_tests::process::{handles, memory};
 use switchboard_tests::switchboard::Switchboard;
 use switchboard_tests::wait::DEADLINE;
 use switchboard_web::client;
@@ -16,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// One look.
 #[derive(Debug)]
 pub(crate) struct Look {
-    /// Resident memory, in KiB.
+    /// Resident memory, in MiB.
     memory: u64,
     handles: usize,
     health: StatusCode,
@@ -28,11 +29,6 @@ pub(crate) struct Look {
 pub(crate) struct Looks(Vec<Look>);
 
 async fn look(switchboard: &Switchboard, sink: &Sink) -> Look {
-    let folder = format!("/proc/{}", switchboard.id());
-    let status = std::fs::read_to_string(format!("{folder}/status")).expect("its status");
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = resident.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-    let handles = std::fs::read_dir(format!("{folder}/fd")).expect("its handles");
     let health = switchboard.at("/healthz");
     let asked = client::request(
         Method::GET,
@@ -42,8 +38,8 @@ async fn look(switchboard: &Switchboard, sink: &Sink) -> Look {
         DEADLINE,
     );
     Look {
-        memory: kib.expect("its memory"),
-        handles: handles.count(),
+        memory: memory(switchboard.id()),
+        handles: handles(switchboard.id()),
         health: asked.await.expect("an answer").0,
         delivered: sink.count().await,
     }
@@ -73,7 +69,7 @@ fn median(mut values: Vec<u64>) -> u64 {
 impl Looks {
     /// The most resident memory, in MiB.
     pub(crate) fn most_memory(&self) -> u64 {
-        self.0.iter().map(|look| look.memory).max().expect("a look") / 1024
+        self.0.iter().map(|look| look.memory).max().expect("a look")
     }
 
     /// How much the memory grew from the second quarter of the time to the last, in MiB.
@@ -82,7 +78,7 @@ impl Looks {
         let memory = |looks: &[Look]| median(looks.iter().map(|look| look.memory).collect());
         let second = memory(&self.0[quarter..2 * quarter]);
         let last = memory(&self.0[3 * quarter..]);
-        last.saturating_sub(second) / 1024
+        last.saturating_sub(second)
     }
 
     pub(crate) fn most_handles(&self) -> usize {

@@ -7,9 +7,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::process::{Bench, SOURCE, number, until, until_total};
 use super::row::{Bound, Row};
 use crate::command::Failure;
+use crate::measured::{Measured, SOURCE};
+use crate::process::number;
+use crate::wait::{until, until_total};
 
 /// Events of the short run and of the long one.
 const EVENTS: [u32; 2] = [500, 1_500];
@@ -31,9 +33,9 @@ const OWN: [&str; 6] = [
 type Places = BTreeMap<String, f64>;
 
 /// Both figures; the places go to standard error.
-pub(super) fn allocations(bench: &Bench) -> Result<Vec<Row>, Failure> {
-    let accepted = per_event(bench, "shut")?;
-    let both = per_event(bench, "open")?;
+pub(super) fn allocations(measured: &Measured) -> Result<Vec<Row>, Failure> {
+    let accepted = per_event(measured, "shut")?;
+    let both = per_event(measured, "open")?;
     let mut delivery = both;
     for (place, count) in &accepted {
         *delivery.entry(place.clone()).or_default() -= count;
@@ -61,9 +63,12 @@ pub(super) fn allocations(bench: &Bench) -> Result<Vec<Row>, Failure> {
 }
 
 /// The allocations for one event by place, with the sink's gate `open` or `shut`.
-fn per_event(bench: &Bench, gate: &str) -> Result<Places, Failure> {
+fn per_event(measured: &Measured, gate: &str) -> Result<Places, Failure> {
     let [short, long] = EVENTS;
-    let (fewer, mut more) = (counted(bench, gate, short)?, counted(bench, gate, long)?);
+    let (fewer, mut more) = (
+        counted(measured, gate, short)?,
+        counted(measured, gate, long)?,
+    );
     for (place, count) in fewer {
         *more.entry(place).or_default() -= count;
     }
@@ -74,23 +79,23 @@ fn per_event(bench: &Bench, gate: &str) -> Result<Places, Failure> {
 }
 
 /// The allocations of a run over so many events, by place.
-fn counted(bench: &Bench, gate: &str, events: u32) -> Result<Places, Failure> {
-    let sink = bench.sink()?;
-    let switchboard = bench.fresh(&sink, &["/d0"])?;
+fn counted(measured: &Measured, gate: &str, events: u32) -> Result<Places, Failure> {
+    let sink = measured.sink()?;
+    let switchboard = measured.fresh(&sink, &["/d0"])?;
     if gate == "shut" {
         let hold = r#"{"destination":"d0"}"#;
         switchboard.ask("POST", "/admin/hold", hold)?;
     }
-    bench.send(&switchboard, SOURCE, "e", events, &[])?;
+    measured.send(&switchboard, SOURCE, "e", events, &[])?;
     let total = if gate == "shut" { "held" } else { "delivered" };
     until_total(&switchboard, total, events)?;
-    let file = bench.path("dhat-heap.json");
+    let file = measured.path("dhat-heap.json");
     drop(std::fs::remove_file(&file));
     let pid = switchboard.id().to_string();
     let asked = Command::new("kill").args(["-TERM", &pid]).status();
     asked.map_err(|cause| Failure(format!("kill: {cause}")))?;
     until("the allocations are written", || {
-        Ok(read(&file, bench.root()))
+        Ok(read(&file, measured.root()))
     })
 }
 

@@ -4,9 +4,11 @@
 
 use serde_json::Value;
 
-use super::process::{Bench, Process, SOURCE, number, until_counted, until_total};
 use super::row::{Bound, Row};
 use crate::command::Failure;
+use crate::measured::{Measured, SOURCE};
+use crate::process::{Process, number};
+use crate::wait::{until, until_counted, until_total};
 
 /// Rounds of what is measured over and over.
 const ROUNDS: usize = 3;
@@ -48,17 +50,20 @@ fn hold_all(switchboard: &Process, paths: &[&str]) -> Result<(), Failure> {
 }
 
 /// Events accepted per second over 64 connections, three deliveries planned for each, destinations held.
-pub(super) fn accepted(bench: &Bench) -> Result<Vec<Row>, Failure> {
+pub(super) fn accepted(measured: &Measured) -> Result<Vec<Row>, Failure> {
     const EVENTS: u32 = 20_000;
-    let sink = bench.sink()?;
+    let sink = measured.sink()?;
     let floor = || {
-        let floor = bench.floor_server()?;
-        per_second(EVENTS, &bench.send(&floor, "/", "e", EVENTS, &[])?)
+        let floor = measured.floor_server()?;
+        per_second(EVENTS, &measured.send(&floor, "/", "e", EVENTS, &[])?)
     };
     let figure = || {
-        let switchboard = bench.fresh(&sink, &PATHS)?;
+        let switchboard = measured.fresh(&sink, &PATHS)?;
         hold_all(&switchboard, &PATHS)?;
-        per_second(EVENTS, &bench.send(&switchboard, SOURCE, "e", EVENTS, &[])?)
+        per_second(
+            EVENTS,
+            &measured.send(&switchboard, SOURCE, "e", EVENTS, &[])?,
+        )
     };
     let (floor, value) = in_turns(floor, figure)?;
     Ok(vec![Row {
@@ -71,21 +76,24 @@ pub(super) fn accepted(bench: &Bench) -> Result<Vec<Row>, Failure> {
 }
 
 /// Deliveries per second while 10,000 events wait, to one destination and to three.
-pub(super) fn delivered(bench: &Bench) -> Result<Vec<Row>, Failure> {
+pub(super) fn delivered(measured: &Measured) -> Result<Vec<Row>, Failure> {
     const EVENTS: u32 = 10_000;
     let mut rows = Vec::new();
     for paths in [PATHS.get(..1).unwrap_or_default(), &PATHS] {
         let destinations = u32::try_from(paths.len()).unwrap_or(1);
         let deliveries = EVENTS * destinations;
-        let sink = bench.sink()?;
+        let sink = measured.sink()?;
         let floor = || {
             let urls: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
-            per_second(deliveries, &bench.floor_client(&sink, &urls, deliveries)?)
+            per_second(
+                deliveries,
+                &measured.floor_client(&sink, &urls, deliveries)?,
+            )
         };
         let figure = || {
-            let switchboard = bench.fresh(&sink, paths)?;
+            let switchboard = measured.fresh(&sink, paths)?;
             sink.ask("POST", "/gate/shut", "")?;
-            bench.send(&switchboard, SOURCE, "e", EVENTS, &[])?;
+            measured.send(&switchboard, SOURCE, "e", EVENTS, &[])?;
             sink.ask("POST", "/counts/clear", "")?;
             sink.ask("POST", "/gate/open", "")?;
             let counts = until_counted(&sink, deliveries)?;
@@ -110,21 +118,21 @@ pub(super) fn delivered(bench: &Bench) -> Result<Vec<Row>, Failure> {
 }
 
 /// From the POST of an event to its arrival at the sink, at 50 events a second.
-pub(super) fn latency(bench: &Bench) -> Result<Vec<Row>, Failure> {
+pub(super) fn latency(measured: &Measured) -> Result<Vec<Row>, Failure> {
     const EVENTS: u32 = 1_000;
     const RATE: [&str; 2] = ["--per-second", "50"];
-    let sink = bench.sink()?;
+    let sink = measured.sink()?;
     let mut values: [Vec<f64>; 4] = Default::default();
     for _ in 0..ROUNDS {
-        let floor = bench.floor_server()?;
-        bench.send(&floor, "/", "warm", 100, &RATE)?;
-        let answered = bench.send(&floor, "/", "e", EVENTS, &RATE)?;
+        let floor = measured.floor_server()?;
+        measured.send(&floor, "/", "warm", 100, &RATE)?;
+        let answered = measured.send(&floor, "/", "e", EVENTS, &RATE)?;
         drop(floor);
-        let switchboard = bench.fresh(&sink, &["/d0"])?;
-        bench.send(&switchboard, SOURCE, "warm", 100, &RATE)?;
+        let switchboard = measured.fresh(&sink, &["/d0"])?;
+        measured.send(&switchboard, SOURCE, "warm", 100, &RATE)?;
         until_total(&switchboard, "delivered", 100)?;
         sink.ask("POST", "/counts/clear", "")?;
-        bench.send(&switchboard, SOURCE, "e", EVENTS, &RATE)?;
+        measured.send(&switchboard, SOURCE, "e", EVENTS, &RATE)?;
         let counts = until_counted(&sink, EVENTS)?;
         let found = [
             number(&answered, "/answered/p50_ms")?,
@@ -152,20 +160,20 @@ pub(super) fn latency(bench: &Bench) -> Result<Vec<Row>, Failure> {
 }
 
 /// Processor time for 10,000 events that are accepted and delivered to one destination.
-pub(super) fn cpu(bench: &Bench) -> Result<Vec<Row>, Failure> {
+pub(super) fn cpu(measured: &Measured) -> Result<Vec<Row>, Failure> {
     const EVENTS: u32 = 20_000;
     let per_10_000 = |seconds: f64| seconds * 10_000.0 / f64::from(EVENTS);
-    let sink = bench.sink()?;
+    let sink = measured.sink()?;
     let floor = || {
-        let floor = bench.floor_server()?;
-        bench.send(&floor, "/", "e", EVENTS, &[])?;
-        let posted = bench.floor_client(&sink, &["/d0".to_owned()], EVENTS)?;
+        let floor = measured.floor_server()?;
+        measured.send(&floor, "/", "e", EVENTS, &[])?;
+        let posted = measured.floor_client(&sink, &["/d0".to_owned()], EVENTS)?;
         Ok(per_10_000(floor.cpu()? + number(&posted, "/cpu_seconds")?))
     };
     let figure = || {
-        let switchboard = bench.fresh(&sink, &["/d0"])?;
+        let switchboard = measured.fresh(&sink, &["/d0"])?;
         Ok(per_10_000(accept_and_deliver(
-            bench,
+            measured,
             &switchboard,
             EVENTS,
             0,
@@ -189,24 +197,24 @@ pub(super) fn cpu(bench: &Bench) -> Result<Vec<Row>, Failure> {
 /// Has so many events accepted and delivered to the one destination of a Switchboard that has delivered `before`; the
 /// processor time it took, in seconds.
 fn accept_and_deliver(
-    bench: &Bench,
+    measured: &Measured,
     switchboard: &Process,
     events: u32,
     before: u32,
 ) -> Result<f64, Failure> {
     let start = switchboard.cpu()?;
-    bench.send(switchboard, SOURCE, &format!("after-{before}"), events, &[])?;
+    measured.send(switchboard, SOURCE, &format!("after-{before}"), events, &[])?;
     until_total(switchboard, "delivered", before + events)?;
     Ok(switchboard.cpu()? - start)
 }
 
 /// Resident memory at rest, and with 10,000 deliveries waiting.
-pub(super) fn memory(bench: &Bench) -> Result<Vec<Row>, Failure> {
-    let sink = bench.sink()?;
-    let switchboard = bench.fresh(&sink, &["/d0"])?;
+pub(super) fn memory(measured: &Measured) -> Result<Vec<Row>, Failure> {
+    let sink = measured.sink()?;
+    let switchboard = measured.fresh(&sink, &["/d0"])?;
     let at_rest = switchboard.resident()?;
     sink.ask("POST", "/gate/shut", "")?;
-    bench.send(&switchboard, SOURCE, "e", 10_000, &[])?;
+    measured.send(&switchboard, SOURCE, "e", 10_000, &[])?;
     until_total(&switchboard, "waiting", 10_000)?;
     let waiting = switchboard.resident()?;
     let row = |figure: &str, value, most| Row {
@@ -223,24 +231,24 @@ pub(super) fn memory(bench: &Bench) -> Result<Vec<Row>, Failure> {
 }
 
 /// What a long history costs: processor time and page reads for an event with 1,000,000 events stored against 1,000.
-pub(super) fn history(bench: &Bench) -> Result<Vec<Row>, Failure> {
+pub(super) fn history(measured: &Measured) -> Result<Vec<Row>, Failure> {
     const EVENTS: u32 = 20_000;
     const COUNTED: u32 = 2_000;
-    let sink = bench.sink()?;
+    let sink = measured.sink()?;
     let mut found = Vec::new();
     for stored in [1_000, 1_000_000] {
         eprintln!("storing {stored} events");
-        let data = bench.path(&format!("history-{stored}"));
-        bench.seed(&data, stored)?;
-        let switchboard = bench.switchboard(&sink, &["/d0"], &data)?;
+        let data = measured.path(&format!("history-{stored}"));
+        measured.seed(&data, stored)?;
+        let switchboard = measured.switchboard(&sink, &["/d0"], &data)?;
         let mut seconds = Vec::new();
         let mut before = stored;
         for _ in 0..ROUNDS {
-            seconds.push(accept_and_deliver(bench, &switchboard, EVENTS, before)?);
+            seconds.push(accept_and_deliver(measured, &switchboard, EVENTS, before)?);
             before += EVENTS;
         }
-        let misses = super::trace::page_reads(&bench.path("trace"), switchboard.id(), || {
-            accept_and_deliver(bench, &switchboard, COUNTED, before).map(drop)
+        let misses = super::trace::page_reads(&measured.path("trace"), switchboard.id(), || {
+            accept_and_deliver(measured, &switchboard, COUNTED, before).map(drop)
         })?;
         found.push((middle(seconds), misses / f64::from(COUNTED)));
         drop(switchboard);
@@ -269,19 +277,18 @@ pub(super) fn history(bench: &Bench) -> Result<Vec<Row>, Failure> {
 }
 
 /// What a healthy destination notices of a dead one and of one that takes 2.9 s.
-pub(super) fn neighbours(bench: &Bench) -> Result<Vec<Row>, Failure> {
+pub(super) fn neighbours(measured: &Measured) -> Result<Vec<Row>, Failure> {
     const EVENTS: u32 = 2_000;
     const RATE: [&str; 2] = ["--per-second", "200"];
-    let sink = bench.sink()?;
+    let sink = measured.sink()?;
     // Nothing listens on port 1.
     let with = ["/d0", "http://127.0.0.1:1/", "/slow"];
     let measure = |paths: &[&str]| {
-        let switchboard = bench.fresh(&sink, paths)?;
+        let switchboard = measured.fresh(&sink, paths)?;
         sink.ask("POST", "/counts/clear", "")?;
-        bench.send(&switchboard, SOURCE, "e", EVENTS, &RATE)?;
-        let counts = super::process::until("the healthy destination has all", || {
-            let counts: Value = serde_json::from_str(&sink.ask("GET", "/counts", "")?)
-                .map_err(|cause| Failure(cause.to_string()))?;
+        measured.send(&switchboard, SOURCE, "e", EVENTS, &RATE)?;
+        let counts = until("the healthy destination has all", || {
+            let counts = sink.json("/counts")?;
             let came = number(&counts, "/~1d0/requests").unwrap_or(0.0);
             Ok((came >= f64::from(EVENTS)).then_some(counts))
         })?;

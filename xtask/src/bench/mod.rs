@@ -4,21 +4,20 @@
 
 mod allocations;
 mod figures;
-pub(crate) mod process;
 mod row;
 mod trace;
 
 use std::process::ExitCode;
 
-use self::process::Bench;
 use self::row::Row;
 use crate::command::{Cargo, Failure};
 use crate::environment::Environment;
+use crate::measured::Measured;
 
 /// A group of figures that are measured together.
 struct Group {
     name: &'static str,
-    measure: fn(&Bench) -> Result<Vec<Row>, Failure>,
+    measure: fn(&Measured) -> Result<Vec<Row>, Failure>,
 }
 
 /// The group that needs a build of its own.
@@ -121,35 +120,32 @@ fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Fai
     let wanted = |group: &Group| asked.groups.is_empty() || asked.groups.contains(&group.name);
     let built = environment.build_folder.join("release");
     let folder = environment.build_folder.join("bench");
-    let bench = Bench::new(environment.root.clone(), built.clone(), folder.clone())?;
-    let counting = bench.with(folder.join("switchboard-that-counts"));
-    let packages = [
-        "--package",
-        "switchboard-local",
-        "--package",
-        "switchboard-load",
-    ];
-    let arguments = [&["build", "--release", "--bins"], &packages[..]].concat();
+    let measured = Measured::new(environment.root.clone(), built.clone(), folder.clone())?;
+    let counting = measured.with(folder.join("switchboard-that-counts"));
     if GROUPS
         .iter()
         .any(|group| group.name == ALLOCATIONS && wanted(group))
     {
-        let feature = ["--features", "switchboard-local/count-allocations"];
-        Cargo::with(environment, &[&arguments, &feature[..]].concat()).run_aside()?;
+        let release = [
+            "--release",
+            "--features",
+            "switchboard-local/count-allocations",
+        ];
+        Cargo::building(environment, &release).run_aside()?;
         std::fs::copy(
             built.join("switchboard"),
             folder.join("switchboard-that-counts"),
         )
         .map_err(|cause| Failure(format!("keeping the build that counts: {cause}")))?;
     }
-    Cargo::with(environment, &arguments).run_aside()?;
+    Cargo::building(environment, &["--release"]).run_aside()?;
     let mut rows = Vec::new();
     for group in GROUPS.iter().filter(|group| wanted(group)) {
         eprintln!("measuring: {}", group.name);
         let with = if group.name == ALLOCATIONS {
             &counting
         } else {
-            &bench
+            &measured
         };
         let found = (group.measure)(with)?;
         eprint!("{}", row::as_table(&found));

@@ -9,8 +9,10 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use crate::bench::process::{Bench, Process, SECRET, SOURCE, number, read, until};
 use crate::command::Failure;
+use crate::measured::{Measured, SECRET, SOURCE};
+use crate::process::{Process, number, read};
+use crate::wait::until;
 
 /// Requests a second. A debug build on two shared cores takes them without being busy.
 const PER_SECOND: u64 = 100;
@@ -29,7 +31,7 @@ const READ: [&str; 5] = [
 
 /// All parts of it, running.
 pub(crate) struct Load<'a> {
-    bench: &'a Bench,
+    measured: &'a Measured,
     sink: Process,
     switchboard: Process,
     data: PathBuf,
@@ -114,12 +116,12 @@ fn configuration(sink: &Process) -> String {
 
 impl<'a> Load<'a> {
     /// Starts everything but the sender.
-    pub(crate) fn start(bench: &'a Bench) -> Result<Self, Failure> {
-        let sink = Bench::listening(bench.load("sink").args(["--slow-ms", "500"]))?;
-        let data = bench.path("data");
-        let switchboard = bench.serve(&configuration(&sink), &data)?;
+    pub(crate) fn start(measured: &'a Measured) -> Result<Self, Failure> {
+        let sink = Measured::listening(measured.load("sink").args(["--slow-ms", "500"]))?;
+        let data = measured.path("data");
+        let switchboard = measured.serve(&configuration(&sink), &data)?;
         Ok(Self {
-            bench,
+            measured,
             sink,
             switchboard,
             data,
@@ -131,7 +133,7 @@ impl<'a> Load<'a> {
     pub(crate) fn run(mut self, seconds: u64) -> Result<(Vec<Sample>, Vec<String>), Failure> {
         let lost = |cause: std::io::Error| Failure(format!("load mix: {cause}"));
         let mut sender = Sender(
-            self.bench
+            self.measured
                 .load("mix")
                 .args(["--to", &self.switchboard.address, "--path", SOURCE])
                 .args(["--secret", SECRET])

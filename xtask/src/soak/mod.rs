@@ -12,9 +12,9 @@ use std::process::ExitCode;
 use self::load::Load;
 use self::series::SERIES;
 use self::told::{as_csv, as_table};
-use crate::bench::process::Bench;
 use crate::command::{Cargo, Failure};
 use crate::environment::Environment;
+use crate::measured::Measured;
 use crate::subcommand;
 
 /// Minutes, unless others are asked for.
@@ -24,16 +24,9 @@ const MOST_MINUTES: u64 = 7 * 24 * 60;
 
 /// Soaks; exit code 1 when anything grew or was wrong.
 pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitCode, String> {
-    let minutes = minutes(arguments)?;
-    let packages = [
-        "--package",
-        "switchboard-local",
-        "--package",
-        "switchboard-load",
-    ];
-    let build = [&["build", "--bins"], &packages[..]].concat();
-    let soaked = Cargo::with(environment, &build).run();
-    Ok(match soaked.and_then(|()| soak(environment, minutes)) {
+    let minutes = subcommand::minutes("soak", arguments, MINUTES, MOST_MINUTES)?;
+    let built = Cargo::building(environment, &[]).run();
+    Ok(match built.and_then(|()| soak(environment, minutes)) {
         Ok(remark) => {
             println!("{remark}");
             ExitCode::SUCCESS
@@ -45,22 +38,17 @@ pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitC
     })
 }
 
-/// The minutes that the command line asks for.
-fn minutes(arguments: &[&str]) -> Result<u64, String> {
-    subcommand::minutes("soak", arguments, MINUTES, MOST_MINUTES)
-}
-
 /// Soaks binaries that are built already; what there is to remark.
 pub(crate) fn soak(environment: &Environment, minutes: u64) -> Result<String, Failure> {
     let folder = environment.build_folder.join("soak");
-    let bench = Bench::new(
+    let measured = Measured::new(
         environment.root.clone(),
         environment.build_folder.join("debug"),
         folder,
     )?;
     println!("{minutes} min under a steady load; a dot is ten seconds");
-    let (samples, wrong) = Load::start(&bench)?.run(minutes * 60)?;
-    let file = bench.path("samples.csv");
+    let (samples, wrong) = Load::start(&measured)?.run(minutes * 60)?;
+    let file = measured.path("samples.csv");
     std::fs::write(&file, as_csv(&samples))
         .map_err(|cause| Failure(format!("writing {}: {cause}", file.display())))?;
     println!("\n{}", as_table(&samples));
@@ -73,28 +61,8 @@ pub(crate) fn soak(environment: &Environment, minutes: u64) -> Result<String, Fa
     faults.extend(wrong);
     if faults.is_empty() {
         // Hundreds of megabytes after ten minutes, and nobody's any more.
-        drop(std::fs::remove_dir_all(bench.path("data")));
+        drop(std::fs::remove_dir_all(measured.path("data")));
         return Ok(format!("{minutes} min, nothing grew that must not"));
     }
     Err(Failure(faults.join("; ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_minutes_are_ten_or_what_is_asked_for_and_nothing_else_is_understood() {
-        assert_eq!(minutes(&[]), Ok(10));
-        assert_eq!(minutes(&["--minutes", "2"]), Ok(2));
-        for other in [
-            &["--minutes"][..],
-            &["--minutes", "0"],
-            &["--minutes", "many"],
-            &["2"],
-            &["--minutes", "2", "more"],
-        ] {
-            assert!(minutes(other).is_err(), "{other:?}");
-        }
-    }
 }

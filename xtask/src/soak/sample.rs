@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::bench::process::{Process, number};
 use crate::command::Failure;
+use crate::process::{Process, number};
 
 /// A second. Sizes in MB, times in milliseconds.
 #[derive(Clone, Debug, Default)]

@@ -172,14 +172,7 @@ fn docs(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
 }
 
 fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
-    let packages = [
-        "--package",
-        "switchboard-local",
-        "--package",
-        "switchboard-load",
-    ];
-    let arguments = [&["build", "--bins"], &packages[..]].concat();
-    Cargo::with(environment, &arguments).run()?;
+    Cargo::building(environment, &[]).run()?;
     Ok("the binaries that the end-to-end tests run".to_owned())
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod failing;
+mod places;
 mod setting;
 
 use std::sync::atomic::Ordering;
@@ -145,14 +146,7 @@ async fn what_is_under_way_at_the_end_is_finished_and_the_rest_is_due_at_the_nex
     for n in 0..5 {
         running.accept(&n.to_string(), &["bad"]).await;
     }
-    let two = async {
-        while running.told.requests_to("bad").len() < 2 {
-            running.told.0.bell.notified().await;
-        }
-    };
-    timeout(Duration::from_secs(20), two)
-        .await
-        .expect("two under way");
+    running.told.until_requests("bad", 2).await;
     running.stop.send_replace(true);
     told.0.gate.add_permits(100);
     running.end().await;

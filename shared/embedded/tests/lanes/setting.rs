@@ -96,7 +96,7 @@ pub(crate) struct Destinations {
     under_way: AtomicUsize,
     most_under_way: AtomicUsize,
     pub(crate) gate: Semaphore,
-    pub(crate) bell: Notify,
+    bell: Notify,
 }
 
 #[derive(Clone)]
@@ -133,6 +133,28 @@ impl Told {
             .filter(|(to, _)| to == destination)
             .map(|(_, attempt)| attempt.clone())
             .collect()
+    }
+
+    /// Waits until so many requests came to a destination.
+    pub(crate) async fn until_requests(&self, destination: &str, least: usize) {
+        let waiting = async {
+            loop {
+                let rung = self.0.bell.notified();
+                if self.requests_to(destination).len() >= least {
+                    return;
+                }
+                rung.await;
+            }
+        };
+        if timeout(Duration::from_secs(20), waiting).await.is_err() {
+            let came = self.requests_to(destination).len();
+            panic!("{least} requests were to come to {destination}, and {came} did");
+        }
+    }
+
+    /// The most requests that were ever under way at once, to all destinations together.
+    pub(crate) fn most_under_way(&self) -> usize {
+        self.0.most_under_way.load(Ordering::SeqCst)
     }
 }
 

@@ -8,7 +8,7 @@ use switchboard_core::identity::{DeliveryId, EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName};
 use switchboard_tests::switchboard::Switchboard;
 
-use crate::promise::{list, text};
+use crate::promise::text;
 
 /// The senders' book: how often each event was answered `accepted` and `repeat`, by source and sender's id.
 pub(super) type SendersBook = BTreeMap<(String, String), (String, u64, u64)>;
@@ -51,7 +51,7 @@ fn keys(row: &Value) -> Vec<String> {
 
 /// The three books, the totals and the list of failed ones say the same.
 pub(super) async fn agree(switchboard: &Switchboard, senders: &SendersBook, sink: &Value) {
-    let events = list(switchboard, "/api/events").await;
+    let events = switchboard.list("/api/events").await;
     let stored: BTreeMap<(String, String), &str> = events
         .iter()
         .map(|row| {
@@ -74,7 +74,7 @@ pub(super) async fn agree(switchboard: &Switchboard, senders: &SendersBook, sink
         repeats += again;
     }
     let planned: BTreeSet<String> = events.iter().flat_map(keys).collect();
-    let dead = list(switchboard, "/api/dead-letters").await;
+    let dead = switchboard.list("/api/dead-letters").await;
     let dead: BTreeSet<String> = dead
         .iter()
         .map(|letter| text(letter, "delivery").to_owned())

@@ -7,7 +7,6 @@ use switchboard_tests::wait;
 use super::Scene;
 use crate::book::Manner;
 use crate::death::Death;
-use crate::promise::list;
 use crate::stored;
 
 /// More than two steps remove.
@@ -22,7 +21,7 @@ pub(super) async fn expiring(death: Death) {
     let shop = sender(&switchboard, "shop");
     let event = shop.send("fresh", "other", "{}").await.event();
     let kept = wait::until("what is past its life is gone", async || {
-        let events = list(&switchboard, "/api/events").await;
+        let events = switchboard.list("/api/events").await;
         (events.len() == 1).then_some(events)
     });
     assert_eq!(kept.await[0]["event"], event);

@@ -9,7 +9,7 @@ use super::Scene;
 use super::operators::ask;
 use crate::book::Manner;
 use crate::death::Death;
-use crate::promise::{holds, list, text, wait_overview};
+use crate::promise::{holds, text, wait_overview};
 use crate::stored::{self, State};
 
 /// The deliveries of a destination that is not configured any more become dead letters, each once.
@@ -19,7 +19,7 @@ pub(super) async fn burying(death: Death) {
     let folder = death.at_start(folder, scene.start.clone()).await;
     let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
     holds(&switchboard, &[], &scene.book).await;
-    let dead = list(&switchboard, "/api/dead-letters").await;
+    let dead = switchboard.list("/api/dead-letters").await;
     assert_eq!(dead.len(), 700);
     let why = |letter: &Value| text(letter, "reason").to_owned();
     let first = why(&dead[0]);
@@ -56,7 +56,7 @@ pub(super) async fn redriving(death: Death, dead: u32) {
     )
     .await;
     let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
-    let left = list(&switchboard, "/api/dead-letters").await.len();
+    let left = switchboard.list("/api/dead-letters").await.len();
     let answer = ask(&switchboard, Method::POST, "/admin/redrive", Some(all)).await;
     assert_eq!(answer, json!({ "redriven": left, "left": 0 }));
     holds(&switchboard, &[], &scene.book).await;
