@@ -118,8 +118,8 @@ impl<S> Queue<S> {
     }
 
     /// Adds what waits to `batch`, as much as one transaction takes; waits while nothing does and `batch` is empty.
-    /// Nothing is added once the queue is closed and empty.
-    pub(crate) fn take(&self, batch: &mut Vec<S>) {
+    /// Nothing is added once the queue is closed and empty. How many of them are from outside.
+    pub(crate) fn take(&self, batch: &mut Vec<S>) -> usize {
         let mut waiting = self.lock();
         while batch.is_empty()
             && waiting.inside.is_empty()
@@ -141,6 +141,7 @@ impl<S> Queue<S> {
         batch.extend(waiting.outside.drain(..outside));
         drop(waiting);
         self.places.add_permits(inside);
+        outside
     }
 
     /// The transaction under way took this long: so many steps from outside may wait that the last of them waits about
