@@ -34,9 +34,12 @@ pub fn claimed(input: &[u8]) {
                 verify(scheme, source.keys(), &told.headers, &longer, now).is_err(),
                 "accepted with a longer body"
             );
-            let claim = (scheme.claim)(&told.headers).expect("it was accepted");
+            assert!((scheme.claim)(&told.headers).is_ok(), "it was accepted");
             let mut without = told.headers.clone();
-            without.remove(claim.header);
+            // A sender may say the same by an older and by a newer name of its header.
+            while let Ok(claim) = (scheme.claim)(&without)
+                && without.remove(claim.header).is_some()
+            {}
             let without = verify(scheme, source.keys(), &without, told.body, now);
             assert!(without.is_err(), "accepted without its signature");
             if let Ok(identity) = (scheme.identify)(&told.headers, told.body) {
