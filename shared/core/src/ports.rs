@@ -156,7 +156,8 @@ pub trait Ledger: Send + Sync + 'static {
         keep: Keep,
     ) -> impl Future<Output = Answer<Recorded>> + Send;
 
-    /// Makes open deliveries (waiting or held) of a destination dead letters without an attempt, at most `limit`.
+    /// Makes open deliveries (waiting or held) of a destination dead letters without an attempt, at most `limit`. Of your
+    /// endpoint only if it is not set as this is kept: whoever asks may have looked before it was set again.
     fn bury(
         &self,
         destination: &DestinationName,

@@ -136,10 +136,15 @@ fn remove_if_there(file: &Path) -> io::Result<()> {
 }
 
 fn copy(database: &Path, path: &Path) -> Result<(), BackupError> {
-    let name = path.to_str().ok_or_else(|| BackupError::File {
+    let fault = |cause| BackupError::File {
         file: path.to_owned(),
-        cause: io::Error::from(io::ErrorKind::InvalidFilename),
-    })?;
+        cause,
+    };
+    // Whole: SQLite would take a name that begins with `file:` for a URI, and write somewhere else.
+    let whole = std::path::absolute(path).map_err(fault)?;
+    let name = whole
+        .to_str()
+        .ok_or_else(|| fault(io::Error::from(io::ErrorKind::InvalidFilename)))?;
     let connection = open::reading(database)?;
     connection.pragma_update(None, "query_only", false)?;
     connection.execute("VACUUM INTO ?1", [name])?;

@@ -9,6 +9,7 @@ use switchboard_core::time::Timestamp;
 use crate::expire;
 use crate::failure::Failure;
 use crate::rows::{self, Spot, reason_number, state_number};
+use crate::settings;
 use crate::wakes::Look;
 use crate::writer::Step;
 
@@ -100,7 +101,8 @@ pub(crate) fn number(found: &[Found]) -> u32 {
     u32::try_from(found.len()).unwrap_or(u32::MAX)
 }
 
-/// Makes open deliveries of a destination dead letters without an attempt.
+/// Makes open deliveries of a destination dead letters without an attempt; of your endpoint only if it is not set as this
+/// commits.
 pub(crate) fn bury(
     step: &mut Step<'_>,
     destination: &DestinationName,
@@ -109,6 +111,10 @@ pub(crate) fn bury(
     keep: Keep,
     limit: u32,
 ) -> Result<Moved, Failure> {
+    // Set again since whoever buries has looked: what is open has somewhere to go.
+    if destination.is_your_endpoint() && settings::load(step)?.endpoint.is_some() {
+        return Ok(Moved::default());
+    }
     // Two searches, since each of the two partial indexes serves one state.
     let mut done = Moved::default();
     for search in [WAITING, HELD] {

@@ -39,7 +39,8 @@ pub(crate) fn release(
     limit: u32,
 ) -> Result<Moved, Failure> {
     if step.is_held(destination)? {
-        return Ok(Moved::default());
+        let (_, left) = find(step, &HELD, &[name(destination)], 0)?;
+        return Ok(Moved { done: 0, left });
     }
     let (found, left) = find(step, &HELD, &[name(destination)], limit)?;
     let done = number(&found);
@@ -97,6 +98,9 @@ pub(crate) fn destinations<const N: usize>(
 pub(crate) fn recover(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<Moved, Failure> {
     let mut all = Moved::default();
     for destination in destinations(step, [State::Held])? {
+        if step.is_held(&destination)? {
+            continue;
+        }
         let limit = limit.saturating_sub(all.done);
         let moved = release(step, &destination, now, limit)?;
         all = Moved {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::setting::{backup, names, restart};
+use crate::setting::{backup, backup_named, names, restart};
 
 /// A data folder with two megabytes in it that nobody serves.
 async fn folder() -> (TempDir, Start) {
@@ -69,4 +69,15 @@ async fn one_that_finds_no_room_says_so_and_leaves_nothing() {
     assert_eq!(names(folder.path()), before);
     let goes_on = Switchboard::start_in(folder, start).await;
     assert_eq!(goes_on.total("stored").await, 2, "the store is as it was");
+}
+
+#[tokio::test]
+async fn a_name_that_looks_like_an_address_is_a_name() {
+    let (folder, start) = folder().await;
+    let before = names(folder.path());
+    let copy = backup_named(folder.path(), "file:copy").await;
+    let mut after = names(folder.path());
+    after.retain(|name| !before.contains(name));
+    assert_eq!(after, ["file:copy"]);
+    assert_eq!(restart(&copy, start).await.total("stored").await, 2);
 }

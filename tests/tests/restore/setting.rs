@@ -9,11 +9,16 @@ use tempfile::TempDir;
 
 /// Copies the store of `folder` to the file `copy` in it.
 pub(crate) async fn backup(folder: &Path) -> PathBuf {
-    let ended = Run::of(folder, &["backup", "copy", "--data", "data"])
+    backup_named(folder, "copy").await
+}
+
+/// The same, to a file of this name.
+pub(crate) async fn backup_named(folder: &Path, name: &str) -> PathBuf {
+    let ended = Run::of(folder, &["backup", name, "--data", "data"])
         .ended()
         .await;
     assert_eq!((ended.code, &*ended.err), (0, ""), "{ended:?}");
-    let copy = folder.join("copy");
+    let copy = folder.join(name);
     let mode = copy.metadata().expect("the copy").permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "for its owner only");
     copy

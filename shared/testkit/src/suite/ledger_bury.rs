@@ -2,7 +2,9 @@
 //!
 //! Taken to mean: whether they are due does not matter. A dead letter made so is dated by the call's `now`.
 
+use switchboard_core::address::{Address, Networks};
 use switchboard_core::delivery::{DeathReason, Next, State};
+use switchboard_core::endpoint::{Change, KEY_BYTES, fresh_secret};
 use switchboard_core::names::YOUR_ENDPOINT;
 use switchboard_core::ports::{Moved, Selection};
 
@@ -69,6 +71,25 @@ pub async fn only_what_is_open_of_that_destination_is_buried<F: Fixture>(fixture
     let overview = stage.overview().await;
     let endpoint = overview.destinations.get(&destination(YOUR_ENDPOINT));
     assert_eq!(endpoint.expect("its totals").dead, 1);
+}
+
+pub async fn copies_are_not_buried_once_your_endpoint_is_set_again<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let copy = stage.one("shop", "copy", YOUR_ENDPOINT, START).await;
+    stage
+        .change(Change::SetEndpoint {
+            address: Address::parse("https://example.com/in", Networks::PrivateToo)
+                .expect("an address"),
+            fresh: fresh_secret(&[1; KEY_BYTES]).expect("a secret"),
+        })
+        .await;
+    let cleared = DeathReason::EndpointCleared;
+    let moved = stage.bury(YOUR_ENDPOINT, cleared, after(9), MANY).await;
+    assert_eq!(moved, Moved::default());
+    assert_eq!(stage.state(&copy).await, State::Waiting);
+    stage.change(Change::ClearEndpoint).await;
+    let moved = stage.bury(YOUR_ENDPOINT, cleared, after(9), MANY).await;
+    assert_eq!(moved, Moved { done: 1, left: 0 });
 }
 
 pub async fn an_attempt_under_way_when_its_delivery_is_buried_is_kept<F: Fixture>(fixture: F) {

@@ -86,6 +86,7 @@ macro_rules! conformance {
             ledger_bury: [
                 what_is_open_becomes_dead_with_its_reason_and_no_attempt,
                 only_what_is_open_of_that_destination_is_buried,
+                copies_are_not_buried_once_your_endpoint_is_set_again,
                 an_attempt_under_way_when_its_delivery_is_buried_is_kept,
                 the_last_attempt_of_the_round_before_a_redrive_does_not_end_the_new_one,
                 burying_moves_at_most_its_limit_and_says_what_is_left,
