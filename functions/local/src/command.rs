@@ -200,7 +200,7 @@ pub(crate) struct Hold {
 pub(crate) struct Release {
     /// The destination
     pub(crate) destination: String,
-    /// How many held deliveries start each second
+    /// How many held deliveries start each second; 50 without it
     #[arg(long, value_name = "N")]
     pub(crate) per_second: Option<u32>,
     #[command(flatten)]

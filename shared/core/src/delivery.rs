@@ -12,6 +12,7 @@ use crate::time::Timestamp;
 
 /// How many attempts a delivery's record keeps; the oldest give way.
 pub const KEPT_ATTEMPTS: usize = 12;
+
 /// Where a delivery stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
