@@ -220,9 +220,20 @@ impl Switchboard {
         self.folder.path()
     }
 
-    /// Everything it logged.
+    /// Everything it has logged so far, in whole lines. They are written by a thread of their own, shortly after what they tell of.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("log")).expect("a log")
+        let mut log = std::fs::read_to_string(self.folder.path().join("log")).expect("a log");
+        log.truncate(log.rfind('\n').map_or(0, |end| end + 1));
+        log
+    }
+
+    /// Everything it has logged, once that holds `line`.
+    pub async fn log_with(&self, line: &str) -> String {
+        let what = format!("the log holds {line:?}");
+        wait::until(&what, async || {
+            Some(self.log()).filter(|log| log.contains(line))
+        })
+        .await
     }
 
     /// A sender of one of its sources.

@@ -57,12 +57,6 @@ pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stdout().lock(), "{line}"));
 }
 
-/// [`say`], where the process ends or is about to: nobody has to take the line.
-pub(crate) fn say_at_the_end(line: &str) {
-    let line = line.to_owned();
-    at_the_end(move || say(&line));
-}
-
 /// Writes, and waits a moment for it: what stands in a pipe that nobody reads must not keep the process.
 fn at_the_end(write: impl Fn() + Clone + Send + 'static) {
     let (end, ended) = channel::<()>();

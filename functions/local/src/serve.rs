@@ -22,7 +22,7 @@ use crate::announce::{Running, announce, quoted, reached};
 use crate::clock::SystemClock;
 use crate::command::Serve;
 use crate::configure::{self, Environment};
-use crate::end::{Failed, say_at_the_end};
+use crate::end::Failed;
 use crate::prepare::{Parts, prepare};
 use crate::{alerts, endpoint, expiry, receivers, signals};
 
@@ -66,6 +66,15 @@ pub(crate) async fn serve(
         sign_in: &status.one_time_link(),
         folder: &serve.data.folder,
     });
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        %listen,
+        data = %serve.data.folder.display(),
+        sources = parts.configuration.sources.len(),
+        destinations = parts.configuration.destinations.len(),
+        routes = parts.configuration.routes.len(),
+        "started"
+    );
     let stop = watch::Sender::new(false);
     let own_rng = ChaCha20Rng::from_rng(rng);
     let mut running = tokio::spawn(run(parts, status, clock, own_rng, stop.clone()));
@@ -74,13 +83,13 @@ pub(crate) async fn serve(
         ended = &mut running => return ended.map_err(Failed::new)?,
         () = end.asked() => {}
     }
-    say_at_the_end("stopping: what is under way is finished first (ask again to stop at once)");
+    tracing::info!("stopping: what is under way is finished first (ask again to stop at once)");
     stop.send_replace(true);
     tokio::select! {
         ended = running => ended.map_err(Failed::new)??,
         () = end.asked() => return Err(Failed::new("stopped at once; what was under way is due again at the next start")),
     }
-    say_at_the_end("stopped");
+    tracing::info!("stopped");
     Ok(())
 }
 

@@ -24,7 +24,7 @@ async fn one_that_fails_is_told_later_and_logged_once_for_each_change() {
         assert!(*pause >= least - 100, "the pauses grow: {pauses:?}");
     }
     wait_metric(&switchboard, "switchboard_alerts_pending 0").await;
-    let log = switchboard.log();
+    let log = switchboard.log_with("alert told").await;
     for (line, count) in [
         ("alert raised", 1),
         ("alert_url takes no alerts", 1),

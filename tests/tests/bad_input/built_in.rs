@@ -92,7 +92,7 @@ async fn an_admin_token_that_can_be_guessed_is_warned_of_in_the_log_and_not_show
     let switchboard = Switchboard::start(start).await;
     let (code, printed) = switchboard.run(&["hold", "chat"]).await;
     assert_eq!(code, 0, "it counts: {printed}");
-    let log = switchboard.log();
+    let log = switchboard.log_with(VARIABLE).await;
     let warning = log
         .lines()
         .find(|line| line.contains(VARIABLE))

@@ -9,6 +9,7 @@
 
 mod closed;
 mod hidden;
+mod life;
 mod lines;
 mod over_tls;
 mod piped;
