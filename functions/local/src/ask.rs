@@ -1,11 +1,13 @@
 //! The commands that ask a running Switchboard to do something.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
+use switchboard_core::identity::DeliveryId;
 use switchboard_web::client::{self, ClientFault};
 use url::Url;
 
@@ -100,18 +102,35 @@ fn left(answer: &Value) -> Result<String, Failed> {
 }
 
 pub(crate) async fn redrive(command: Redrive) -> Result<(), Failed> {
+    let named: BTreeSet<DeliveryId> = command.deliveries.into_iter().collect();
     let body = match (command.all, &command.destination) {
         (true, _) => json!({ "all": true }),
         (false, Some(destination)) => json!({ "destination": destination }),
-        (false, None) => json!({ "deliveries": command.deliveries }),
+        (false, None) => json!({ "deliveries": named }),
     };
     let answer = ask(&command.reach, Method::POST, "/admin/redrive", Some(body)).await?;
-    say(&format!(
-        "{} sent again, {}",
-        number(&answer, "redriven")?,
-        left(&answer)?
-    ));
-    Ok(())
+    let redriven = number(&answer, "redriven")?;
+    let dead = redriven.saturating_add(number(&answer, "left")?);
+    let total = u64::try_from(named.len()).unwrap_or(u64::MAX);
+    match (named.first(), total, dead) {
+        (Some(one), 1, 0) => {
+            return Err(Failed::new(format_args!("no such dead letter: {one}")));
+        }
+        (Some(_), _, 0) => {
+            return Err(Failed::new(format_args!(
+                "none of the {total} is a dead letter"
+            )));
+        }
+        (None | Some(_), _, _) => {}
+    }
+    say(&format!("{redriven} sent again, {}", left(&answer)?));
+    match total.saturating_sub(dead) {
+        0 => Ok(()),
+        others => Err(Failed::new(format_args!(
+            "{others} of the {total} {} no dead letter",
+            if others == 1 { "is" } else { "are" }
+        ))),
+    }
 }
 
 pub(crate) async fn hold(command: Hold) -> Result<(), Failed> {

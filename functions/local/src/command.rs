@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use switchboard_core::identity::DeliveryId;
 use url::Url;
 
 /// Receives webhooks, keeps each event once, and delivers it to every destination until it has been applied once.
@@ -182,10 +183,15 @@ pub(crate) struct Redrive {
     #[arg(long, value_name = "NAME", group = "which")]
     pub(crate) destination: Option<String>,
     /// These deliveries (dlv_…)
-    #[arg(value_name = "DELIVERY", group = "which")]
-    pub(crate) deliveries: Vec<String>,
+    #[arg(value_name = "DELIVERY", group = "which", value_parser = delivery)]
+    pub(crate) deliveries: Vec<DeliveryId>,
     #[command(flatten)]
     pub(crate) reach: Reach,
+}
+
+fn delivery(text: &str) -> Result<DeliveryId, String> {
+    DeliveryId::parse(text)
+        .ok_or_else(|| "a delivery's id is dlv_ and 26 characters, as the page shows it".to_owned())
 }
 
 #[derive(Debug, Args)]
