@@ -59,6 +59,12 @@ impl Serialize for Timestamp {
     }
 }
 
+/// A span of time as a configuration writes it: `7d`, `1m 30s`.
+pub(crate) fn span(span: Duration) -> String {
+    let text = humantime::format_duration(span).to_string();
+    text.replace("days", "d").replace("day", "d")
+}
+
 /// Where moments come from: the binary's one clock file, or a test's hand.
 pub trait Clock: Send + Sync + 'static {
     /// The present, by the wall clock.
@@ -78,6 +84,14 @@ mod tests {
             Timestamp::from_millis(1_764_446_400_250).to_string(),
             "2025-11-29T20:00:00.250Z"
         );
+    }
+
+    #[test]
+    fn a_span_is_written_as_a_configuration_writes_it() {
+        for text in ["0s", "1d", "7d", "6d 23h 59m 59s", "12m", "10ms"] {
+            let read = humantime::parse_duration(text).expect("a span");
+            assert_eq!(span(read), text);
+        }
     }
 
     #[test]

@@ -45,8 +45,8 @@ async fn every_fault_is_named_in_a_line_of_its_own_and_it_ends_with_64() {
         .await;
     assert_eq!((ended.code, &*ended.out), (64, ""));
     let faults: [&[&str]; 9] = [
-        &["the file", "keep_days"],
-        &["the file", "unknown key \"surprise\""],
+        &["switchboard: keep_days"],
+        &["switchboard: unknown key \"surprise\""],
         &["source \"shop\"", "env:NOT_SET"],
         &["two sources named \"shop\""],
         &["source \"shop\"", "no scheme \"shoppify\"", "github"],
