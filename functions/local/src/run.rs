@@ -39,12 +39,17 @@ fn check(file: &ConfigurationFile, environment: &Environment) -> Result<(), Fail
     let configuration = configure::load(file, environment, None)?;
     HttpTransport::new(&configuration, Vec::new()).map_err(Failed::configuration)?;
     say(&format!(
-        "the configuration holds: {} sources, {} destinations, {} routes",
-        configuration.sources.len(),
-        configuration.destinations.len(),
-        configuration.routes.len()
+        "the configuration holds: {}, {}, {}",
+        counted(configuration.sources.len(), "source"),
+        counted(configuration.destinations.len(), "destination"),
+        counted(configuration.routes.len(), "route")
     ));
     Ok(())
+}
+
+/// How many there are of what `one` names.
+fn counted(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 fn backup(command: &Backup) -> Result<(), Failed> {

@@ -60,6 +60,36 @@ async fn a_held_destination_waits_until_it_is_released() {
 }
 
 #[tokio::test]
+async fn the_command_that_is_told_next_reaches_the_same_switchboard() {
+    let (sink, switchboard) = running().await;
+    let url = switchboard.url.as_str().trim_end_matches('/');
+    let (code, printed) = switchboard
+        .run(&["hold", "accounting", "--data", "my data"])
+        .await;
+    assert_eq!(
+        (code, printed),
+        (
+            0,
+            format!(
+                "accounting is held; `switchboard release accounting --url {url} --data 'my data'` lets its deliveries go\n"
+            )
+        )
+    );
+    let mine = sink.url("/mine");
+    switchboard.run(&["endpoint", "set", &mine]).await;
+    let (_, again) = switchboard.run(&["endpoint", "set", &mine]).await;
+    let hint = format!("`switchboard endpoint rotate --url {url}`");
+    assert!(again.contains(&hint), "{again}");
+    orders(&switchboard, &["1"]).await;
+    switchboard.wait_total("held", 1).await;
+    let (_, printed) = switchboard.run(&["release", "accounting"]).await;
+    assert_eq!(
+        printed,
+        "accounting is released: 1 delivery let go, 0 left\n"
+    );
+}
+
+#[tokio::test]
 async fn released_deliveries_are_spread_as_asked() {
     let (sink, switchboard) = running().await;
     switchboard.run(&["hold", "warehouse"]).await;
