@@ -28,10 +28,21 @@ pub enum OpenError {
     /// Another process has it.
     #[error("the data folder {} is in use by another switchboard; stop that one or give --data another folder", .0.display())]
     InUse(PathBuf),
+    /// What lies there cannot be used as a store.
+    #[error("the store {} cannot be opened: {cause}", file.display())]
+    Store {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: StoreFault,
+    },
+}
+
+/// Why a file cannot be used as a store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreFault {
     /// Written by a newer version.
-    #[error(
-        "the store has schema version {found}, this program knows {known}: use a newer switchboard"
-    )]
+    #[error("it has schema version {found}, this program knows {known}: use a newer switchboard")]
     Newer {
         /// The file's version.
         found: i32,
@@ -39,16 +50,16 @@ pub enum OpenError {
         known: i32,
     },
     /// Not our file.
-    #[error("{FILE} in the data folder is another program's SQLite file")]
+    #[error("it is another program's SQLite file")]
     Foreign,
+    /// SQLite failed.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
     /// No thread for the writer.
     #[error("no thread can be started: {0}")]
     Thread(io::Error),
-    /// SQLite failed.
-    #[error("the store cannot be opened: {0}")]
-    Sqlite(#[from] rusqlite::Error),
     /// A stored setting cannot be read.
-    #[error("the store cannot be read: {0}")]
+    #[error("{0}")]
     Unreadable(String),
 }
 

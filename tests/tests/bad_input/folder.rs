@@ -105,7 +105,11 @@ async fn a_store_of_a_newer_version_is_left_as_it_is() {
     std::fs::write(&file, &store).expect("a store");
     one_line(
         &serve(folder.path(), "data").await,
-        &["schema version 99", "use a newer switchboard"],
+        &[
+            "data/switchboard.sqlite",
+            "schema version 99",
+            "use a newer switchboard",
+        ],
     );
     assert_eq!(
         std::fs::read(&file).expect("a store"),
@@ -126,7 +130,10 @@ async fn a_file_that_is_no_store_of_ours_is_left_as_it_is() {
         (b"no database at all ".repeat(100), "not a database"),
     ] {
         std::fs::write(&file, &content).expect("a store");
-        one_line(&serve(folder.path(), "data").await, &[says]);
+        one_line(
+            &serve(folder.path(), "data").await,
+            &["data/switchboard.sqlite", says],
+        );
         assert_eq!(
             std::fs::read(&file).expect("a store"),
             content,
