@@ -1,7 +1,7 @@
 //! Opening the data folder: its permissions, the lock that keeps a second process out, and the connections.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -80,7 +80,9 @@ impl Folder {
             folder: path.to_owned(),
             cause,
         };
-        make(path).map_err(fault)?;
+        if make(path).map_err(fault)? == Found::Nothing {
+            ignore(path).map_err(fault)?;
+        }
         let private = |name: &str| {
             OpenOptions::new()
                 .read(true)
@@ -110,13 +112,35 @@ impl Folder {
     }
 }
 
+/// What was where a folder is to be.
+#[derive(PartialEq, Eq)]
+enum Found {
+    Nothing,
+    Folder,
+}
+
+/// Keeps a folder out of a repository that it may lie in: a token and bodies must not get in by a careless `git add`.
+fn ignore(folder: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(folder.join(".gitignore"))?;
+    file.write_all(b"*\n")
+}
+
 /// Makes a folder, for its owner only, and puts its name on disk with those of the folders above it that are new: what
 /// is synced in a folder whose name is lost with the power is lost with it.
-fn make(path: &Path) -> io::Result<()> {
+fn make(path: &Path) -> io::Result<Found> {
     let is_new = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     let new: Vec<&Path> = path.ancestors().take_while(is_new).collect();
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    new.into_iter().try_for_each(sync_name)
+    let found = if new.is_empty() {
+        Found::Folder
+    } else {
+        Found::Nothing
+    };
+    new.into_iter().try_for_each(sync_name)?;
+    Ok(found)
 }
 
 /// Puts the names in the folder of `file` on disk.
@@ -189,6 +213,23 @@ mod tests {
 
     use super::*;
     use crate::store::Store;
+
+    #[test]
+    fn a_folder_that_is_made_is_kept_out_of_repositories_and_one_that_was_there_is_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = folder.path().join("above/data");
+        drop(Store::open(&made).expect("a store"));
+        let ignored = made.join(".gitignore");
+        assert_eq!(std::fs::read_to_string(&ignored).expect("text"), "*\n");
+        assert!(!folder.path().join("above/.gitignore").exists());
+        std::fs::write(&ignored, "mine").expect("a file");
+        drop(Store::open(&made).expect("a store"));
+        assert_eq!(std::fs::read_to_string(&ignored).expect("text"), "mine");
+        let there = folder.path().join("there");
+        std::fs::create_dir(&there).expect("a folder");
+        drop(Store::open(&there).expect("a store"));
+        assert!(!there.join(".gitignore").exists());
+    }
 
     #[tokio::test]
     async fn what_a_crash_left_in_the_log_is_in_the_database_before_anything_is_added() {
