@@ -34,7 +34,7 @@ pub(crate) async fn serve(
     rng: &mut ChaCha20Rng,
 ) -> Result<(), Failed> {
     let mut end = signals::End::new().map_err(Failed::new)?;
-    let parts = prepare(&serve, environment, rng).await?;
+    let parts = prepare(&serve, environment, rng)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let listen = parts.door.local_addr().map_err(Failed::new)?;
     let receivers_at = match &parts.receivers {
