@@ -70,7 +70,7 @@ async fn the_example_configuration_holds_and_names_every_secret() {
     let check = ["check", "--config", "switchboard.toml"];
     let ended = run(folder.path(), &check).ended().await;
     assert_eq!((ended.code, &*ended.err), (0, ""));
-    assert!(ended.out.contains("1 sources, 1 destinations, 1 routes"));
+    assert!(ended.out.contains("1 source, 1 destination, 1 route"));
     for (name, _) in VARIABLES {
         let without = run(folder.path(), &check).unset(name).ended().await;
         assert_eq!(without.code, 64, "{name} is one of its secrets");

@@ -21,7 +21,7 @@ mod wait;
 use std::process::ExitCode;
 
 use environment::Environment;
-use subcommand::{named, refuse, usage};
+use subcommand::{asks_for_usage, named, refuse, usage};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let program = std::env::current_exe().unwrap_or_default();
     let environment = Environment::of(std::env::vars_os(), &program);
     match arguments.as_slice() {
-        ["help" | "--help" | "-h"] => {
+        asking if asks_for_usage(asking) => {
             println!("{}", usage());
             ExitCode::SUCCESS
         }

@@ -47,6 +47,12 @@ pub(crate) fn named(name: &str) -> Option<&'static Subcommand> {
     ALL.iter().find(|known| known.name == name)
 }
 
+/// Whether a command line asks what can be run, whatever else stands in it.
+pub(crate) fn asks_for_usage(arguments: &[&str]) -> bool {
+    let asks = |argument: &&str| ["--help", "-h"].contains(argument);
+    arguments.first() == Some(&"help") || arguments.iter().any(asks)
+}
+
 /// Says why the command line makes no sense, and what would.
 pub(crate) fn refuse(why: &str) -> ExitCode {
     eprintln!("{why}\n\n{}", usage());
@@ -90,6 +96,23 @@ mod tests {
             assert!(usage().contains(&format!("\n  {} ", known.name)));
         }
         assert!(named("tests").is_none());
+    }
+
+    #[test]
+    fn the_usage_is_told_to_whoever_asks_alone_or_behind_a_subcommand() {
+        for asking in [
+            &["help"][..],
+            &["help", "test"],
+            &["--help"],
+            &["-h"],
+            &["test", "--help"],
+            &["soak", "--minutes", "-h"],
+        ] {
+            assert!(asks_for_usage(asking), "{asking:?}");
+        }
+        for other in [&[][..], &["test"], &["bench", "help"], &["test", "-help"]] {
+            assert!(!asks_for_usage(other), "{other:?}");
+        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The commands that ask a running Switchboard to do something.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
+use switchboard_core::identity::DeliveryId;
 use switchboard_web::client::{self, ClientFault};
 use url::Url;
 
@@ -36,7 +38,7 @@ async fn ask(
         .unwrap_or_default();
     let (status, answer) = client::request(method, &url, headers, body, TIME_LIMIT)
         .await
-        .map_err(|fault| unanswered(&fault))?;
+        .map_err(|fault| unanswered(&fault, &reach.data.flag()))?;
     let value: Value = serde_json::from_slice(&answer).unwrap_or_default();
     match status {
         StatusCode::OK | StatusCode::NO_CONTENT => Ok(value),
@@ -60,11 +62,11 @@ pub(crate) fn at(base: &Url, path: &str) -> Result<Url, Failed> {
         .map_err(|error| Failed::new(format_args!("--url cannot be used: {error}")))
 }
 
-/// There was no answer; where nobody listens, what to do about it.
-pub(crate) fn unanswered(fault: &ClientFault) -> Failed {
+/// There was no answer; where nobody listens, what to do about it: to serve with the same `flags`.
+pub(crate) fn unanswered(fault: &ClientFault, flags: &str) -> Failed {
     match fault {
         ClientFault::NoConnection(_) => Failed::new(format_args!(
-            "{fault} Start it with `switchboard serve`, or give its address with --url"
+            "{fault} Start it with `switchboard serve{flags}`, or give its address with --url"
         )),
         ClientFault::TimeLimit(_)
         | ClientFault::Tls(_)
@@ -100,18 +102,35 @@ fn left(answer: &Value) -> Result<String, Failed> {
 }
 
 pub(crate) async fn redrive(command: Redrive) -> Result<(), Failed> {
+    let named: BTreeSet<DeliveryId> = command.deliveries.into_iter().collect();
     let body = match (command.all, &command.destination) {
         (true, _) => json!({ "all": true }),
         (false, Some(destination)) => json!({ "destination": destination }),
-        (false, None) => json!({ "deliveries": command.deliveries }),
+        (false, None) => json!({ "deliveries": named }),
     };
     let answer = ask(&command.reach, Method::POST, "/admin/redrive", Some(body)).await?;
-    say(&format!(
-        "{} sent again, {}",
-        number(&answer, "redriven")?,
-        left(&answer)?
-    ));
-    Ok(())
+    let redriven = number(&answer, "redriven")?;
+    let dead = redriven.saturating_add(number(&answer, "left")?);
+    let total = u64::try_from(named.len()).unwrap_or(u64::MAX);
+    match (named.first(), total, dead) {
+        (Some(one), 1, 0) => {
+            return Err(Failed::new(format_args!("no such dead letter: {one}")));
+        }
+        (Some(_), _, 0) => {
+            return Err(Failed::new(format_args!(
+                "none of the {total} is a dead letter"
+            )));
+        }
+        (None | Some(_), _, _) => {}
+    }
+    say(&format!("{redriven} sent again, {}", left(&answer)?));
+    match total.saturating_sub(dead) {
+        0 => Ok(()),
+        others => Err(Failed::new(format_args!(
+            "{others} of the {total} {} no dead letter",
+            if others == 1 { "is" } else { "are" }
+        ))),
+    }
 }
 
 pub(crate) async fn hold(command: Hold) -> Result<(), Failed> {
@@ -119,8 +138,9 @@ pub(crate) async fn hold(command: Hold) -> Result<(), Failed> {
     let answer = ask(&command.reach, Method::POST, "/admin/hold", Some(body)).await?;
     field(&answer, "held", Value::as_str)?;
     say(&format!(
-        "{} is held; `switchboard release {0}` lets its deliveries go",
-        command.destination
+        "{} is held; `switchboard release {0}{}` lets its deliveries go",
+        command.destination,
+        command.reach.flags()
     ));
     Ok(())
 }
@@ -131,10 +151,15 @@ pub(crate) async fn release(command: Release) -> Result<(), Failed> {
         body.insert("per_second".to_owned(), per_second.into());
     }
     let answer = ask(&command.reach, Method::POST, "/admin/release", Some(body)).await?;
+    let released = number(&answer, "released")?;
     say(&format!(
-        "{} is released: {} deliveries let go, {}",
+        "{} is released: {released} {} let go, {}",
         command.destination,
-        number(&answer, "released")?,
+        if released == 1 {
+            "delivery"
+        } else {
+            "deliveries"
+        },
         left(&answer)?
     ));
     Ok(())
@@ -156,9 +181,10 @@ pub(crate) async fn endpoint(command: Endpoint) -> Result<(), Failed> {
             ));
             match answer.get("secret").and_then(Value::as_str) {
                 Some(secret) => say(&format!("its signing secret, shown this once: {secret}")),
-                None => say(
-                    "it keeps its signing secret; `switchboard endpoint rotate` gives it a new one",
-                ),
+                None => say(&format!(
+                    "it keeps its signing secret; `switchboard endpoint rotate{}` gives it a new one",
+                    reach.flags()
+                )),
             }
         }
         EndpointChange::Clear { reach } => {

@@ -1,14 +1,24 @@
 //! The command line: what can be asked for, and what each flag means.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use switchboard_core::identity::DeliveryId;
 use url::Url;
 
-/// Receives webhooks, keeps each event once, and delivers it to every destination until it has been applied once.
+use crate::announce::quoted;
+
+/// Where a Switchboard is unless it is said.
+const URL: &str = "http://127.0.0.1:3000";
+/// Where the state lies unless it is said.
+const DATA: &str = "data";
+
+/// Switchboard receives webhooks, proves who sent them, keeps each event once, and delivers it to every destination until
+/// it has been applied once.
 #[derive(Debug, Parser)]
-#[command(name = "switchboard", version, about, long_about = None, args_conflicts_with_subcommands = true)]
+#[command(name = "switchboard", version, long_about = None, args_conflicts_with_subcommands = true)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -58,9 +68,32 @@ pub(crate) struct DataFolder {
         long = "data",
         value_name = "DIR",
         env = "SWITCHBOARD_DATA",
-        default_value = "data"
+        default_value = DATA
     )]
     pub(crate) folder: PathBuf,
+}
+
+impl DataFolder {
+    /// The flag by which the next command finds the same folder; none where it does by itself.
+    pub(crate) fn flag(&self) -> String {
+        if self.folder == Path::new(DATA) {
+            return String::new();
+        }
+        format!(" --data {}", quoted(&self.folder.display().to_string()))
+    }
+}
+
+impl Reach {
+    /// The flags by which the next command reaches the same Switchboard; none where it does by itself.
+    pub(crate) fn flags(&self) -> String {
+        let url = self.url.as_str().trim_end_matches('/');
+        let url = if url == URL {
+            String::new()
+        } else {
+            format!(" --url {}", quoted(url))
+        };
+        url + &self.data.flag()
+    }
 }
 
 #[derive(Clone, Debug, Args)]
@@ -74,7 +107,8 @@ pub(crate) struct Serve {
         long,
         value_name = "ADDR",
         env = "SWITCHBOARD_LISTEN",
-        default_value = "127.0.0.1:3000"
+        default_value = "127.0.0.1:3000",
+        value_parser = address
     )]
     pub(crate) listen: SocketAddr,
     /// Where the sample receivers listen, or off [default: 127.0.0.1:3001 with the built-in sample, else off]
@@ -83,6 +117,12 @@ pub(crate) struct Serve {
     /// How the log is written
     #[arg(long, value_name = "FORM", value_enum, default_value_t = LogForm::Text)]
     pub(crate) log: LogForm,
+}
+
+/// An address to listen on. Names are not resolved: which of a name's addresses was meant would be a guess.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "ADDR is HOST:PORT such as 127.0.0.1:3000, HOST an IP address".to_owned())
 }
 
 /// Where the sample receivers listen, if they do.
@@ -99,9 +139,9 @@ impl std::str::FromStr for ReceiversAddress {
         if text == "off" {
             return Ok(Self::Off);
         }
-        text.parse()
-            .map(Self::At)
-            .map_err(|_| "neither an address such as 127.0.0.1:3001 nor off".to_owned())
+        text.parse().map(Self::At).map_err(|_| {
+            "ADDR is HOST:PORT such as 127.0.0.1:3001, HOST an IP address; or off".to_owned()
+        })
     }
 }
 
@@ -125,6 +165,7 @@ pub(crate) struct Send {
     /// The source to post to, such as shop
     pub(crate) source: String,
     /// The kind of event, such as orders/create
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) kind: String,
     /// Send this body instead of a sample; for stripe its own id and type count, for standard-webhooks its own type
     #[arg(long, value_name = "FILE")]
@@ -132,7 +173,7 @@ pub(crate) struct Send {
     #[command(flatten)]
     pub(crate) configuration: ConfigurationFile,
     /// Where the Switchboard is
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:3000")]
+    #[arg(long, value_name = "URL", default_value = URL)]
     pub(crate) url: Url,
 }
 
@@ -158,7 +199,7 @@ pub(crate) struct Verify {
 #[derive(Debug, Args)]
 pub(crate) struct Reach {
     /// Where the Switchboard is
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:3000")]
+    #[arg(long, value_name = "URL", default_value = URL)]
     pub(crate) url: Url,
     /// The admin token [default: the one in DIR/admin-token]
     #[arg(
@@ -182,10 +223,15 @@ pub(crate) struct Redrive {
     #[arg(long, value_name = "NAME", group = "which")]
     pub(crate) destination: Option<String>,
     /// These deliveries (dlv_…)
-    #[arg(value_name = "DELIVERY", group = "which")]
-    pub(crate) deliveries: Vec<String>,
+    #[arg(value_name = "DELIVERY", group = "which", value_parser = delivery)]
+    pub(crate) deliveries: Vec<DeliveryId>,
     #[command(flatten)]
     pub(crate) reach: Reach,
+}
+
+fn delivery(text: &str) -> Result<DeliveryId, String> {
+    DeliveryId::parse(text)
+        .ok_or_else(|| "a delivery's id is dlv_ and 26 characters, as the page shows it".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -201,7 +247,7 @@ pub(crate) struct Release {
     /// The destination
     pub(crate) destination: String,
     /// How many held deliveries start each second; 50 without it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) per_second: Option<u32>,
     #[command(flatten)]
     pub(crate) reach: Reach,
@@ -245,7 +291,7 @@ pub(crate) struct Backup {
 #[derive(Debug, Args)]
 pub(crate) struct Receivers {
     /// The address to listen on
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3001")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3001", value_parser = address)]
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
     pub(crate) data: DataFolder,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use switchboard_core::configuration::{self, Configuration, Origin, Source};
 use switchboard_core::secret::{Reference, SecretReader};
 
+use crate::announce::quoted;
 use crate::command::ConfigurationFile;
 use crate::end::{Failed, complain};
 
@@ -59,6 +60,13 @@ impl SecretReader for Secrets<'_> {
             Reference::Sample(text) => Ok(text.clone()),
         }
     }
+}
+
+/// The flag by which the next command finds the same configuration.
+pub(crate) fn flag(file: &ConfigurationFile) -> String {
+    file.file.as_ref().map_or_else(String::new, |file| {
+        format!(" --config {}", quoted(&file.display().to_string()))
+    })
 }
 
 /// Where a configuration comes from, without loading it.

@@ -25,6 +25,7 @@ mod expiry;
 mod fail;
 mod init;
 mod log;
+mod port;
 mod prepare;
 mod receivers;
 mod run;

@@ -14,6 +14,7 @@ use tokio::net::TcpListener;
 use crate::command::{ReceiversAddress, Serve};
 use crate::configure::{self, Environment};
 use crate::end::Failed;
+use crate::port::Port;
 use crate::receivers::{self, Books};
 use crate::token;
 
@@ -33,7 +34,7 @@ pub(crate) struct Parts {
 }
 
 /// Finds everything that can be wrong, the configuration before anything is bound.
-pub(crate) async fn prepare(
+pub(crate) fn prepare(
     serve: &Serve,
     environment: &Environment,
     rng: &mut ChaCha20Rng,
@@ -63,16 +64,24 @@ pub(crate) async fn prepare(
     let checked = checked.configuration;
     HttpTransport::new(&checked, Vec::new()).map_err(Failed::configuration)?;
     let given = token::given(environment.text("SWITCHBOARD_ADMIN_TOKEN"))?;
+    // A port that is taken leaves no new folder behind. Of a folder that is there it is told first who has it: two that
+    // are started alike have the port in common as well.
+    let early = if serve.data.folder.exists() {
+        None
+    } else {
+        Some(ports(serve.listen, wanted)?)
+    };
     let store = Store::open(&serve.data.folder).map_err(Failed::new)?;
     let token = given.map_or_else(|| token::of_folder(store.folder(), rng), Ok)?;
-    let door = bind(serve.listen, "--listen").await?;
-    let receivers = match wanted {
-        Some(address) => {
+    let (door, receivers) = early.map_or_else(|| ports(serve.listen, wanted), Ok)?;
+    let receivers = match receivers {
+        Some(port) => {
             let books = receivers::open(store.folder())?;
-            Some((bind(address, "--receivers").await?, books))
+            Some((port.listen()?, books))
         }
         None => None,
     };
+    let door = door.listen()?;
     // The sample's destinations are wherever the receivers really are.
     let configuration = match (origin, &receivers) {
         (Origin::BuiltIn, Some((listener, _))) => configure::load(
@@ -102,10 +111,12 @@ pub(crate) async fn prepare(
     })
 }
 
-async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failed> {
-    TcpListener::bind(address).await.map_err(|error| {
-        Failed::new(format_args!(
-            "cannot listen on {address}: {error}; give another address with {flag}"
-        ))
-    })
+/// The ports of the door and of the receivers, where those are wanted.
+fn ports(
+    listen: SocketAddr,
+    receivers: Option<SocketAddr>,
+) -> Result<(Port, Option<Port>), Failed> {
+    let door = Port::bind(listen, "--listen")?;
+    let receivers = receivers.map(|address| Port::bind(address, "--receivers"));
+    Ok((door, receivers.transpose()?))
 }

@@ -1,9 +1,10 @@
 //! Which command does what.
 
 use rand::rngs::ChaCha20Rng;
+use switchboard_core::time::Clock as _;
 use switchboard_web::transport::HttpTransport;
 
-use crate::clock::SystemClock;
+use crate::clock::{self, SystemClock};
 use crate::command::{Backup, Command, ConfigurationFile};
 use crate::configure::{self, Environment};
 use crate::end::{Failed, say};
@@ -19,6 +20,7 @@ pub(crate) async fn run(
     let clock = SystemClock::new();
     match command {
         Command::Serve(command) => {
+            clock::check(clock.now())?;
             let _written_at_the_end = log::start(command.log, environment.text("RUST_LOG"));
             serve::serve(command, environment, program, rng).await
         }
@@ -31,7 +33,10 @@ pub(crate) async fn run(
         Command::Release(command) => ask::release(command).await,
         Command::Endpoint(command) => ask::endpoint(command).await,
         Command::Backup(command) => backup(&command),
-        Command::Receivers(command) => receivers::alone(command, std::sync::Arc::new(clock)).await,
+        Command::Receivers(command) => {
+            clock::check(clock.now())?;
+            receivers::alone(command, std::sync::Arc::new(clock)).await
+        }
     }
 }
 
@@ -39,12 +44,17 @@ fn check(file: &ConfigurationFile, environment: &Environment) -> Result<(), Fail
     let configuration = configure::load(file, environment, None)?;
     HttpTransport::new(&configuration, Vec::new()).map_err(Failed::configuration)?;
     say(&format!(
-        "the configuration holds: {} sources, {} destinations, {} routes",
-        configuration.sources.len(),
-        configuration.destinations.len(),
-        configuration.routes.len()
+        "the configuration holds: {}, {}, {}",
+        counted(configuration.sources.len(), "source"),
+        counted(configuration.destinations.len(), "destination"),
+        counted(configuration.routes.len(), "route")
     ));
     Ok(())
+}
+
+/// How many there are of what `one` names.
+fn counted(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 fn backup(command: &Backup) -> Result<(), Failed> {

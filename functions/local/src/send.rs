@@ -53,7 +53,7 @@ pub(crate) async fn send(
         TIME_LIMIT,
     )
     .await
-    .map_err(|fault| unanswered(&fault))?;
+    .map_err(|fault| unanswered(&fault, &configure::flag(&command.configuration)))?;
     let answer = String::from_utf8_lossy(&answer);
     if status == StatusCode::OK {
         say(&format!("{url} answered {status}: {answer}"));

@@ -18,7 +18,7 @@ use switchboard_web::{ingress, server, status};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::announce::{Running, announce, quoted, reached};
+use crate::announce::{Running, announce, reached};
 use crate::clock::SystemClock;
 use crate::command::Serve;
 use crate::configure::{self, Environment};
@@ -34,7 +34,7 @@ pub(crate) async fn serve(
     rng: &mut ChaCha20Rng,
 ) -> Result<(), Failed> {
     let mut end = signals::End::new().map_err(Failed::new)?;
-    let parts = prepare(&serve, environment, rng).await?;
+    let parts = prepare(&serve, environment, rng)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let listen = parts.door.local_addr().map_err(Failed::new)?;
     let receivers_at = match &parts.receivers {
@@ -60,7 +60,7 @@ pub(crate) async fn serve(
     announce(&Running {
         program,
         configuration: &parts.configuration,
-        flags: &flags(&serve),
+        flags: &configure::flag(&serve.configuration),
         listen,
         receivers: receivers_at,
         sign_in: &status.one_time_link(),
@@ -91,17 +91,6 @@ pub(crate) async fn serve(
     }
     tracing::info!("stopped");
     Ok(())
-}
-
-/// The flags by which a client finds the same configuration.
-fn flags(serve: &Serve) -> String {
-    serve
-        .configuration
-        .file
-        .as_ref()
-        .map_or_else(String::new, |file| {
-            format!(" --config {}", quoted(&file.display().to_string()))
-        })
 }
 
 /// Runs everything until `stop` says so; the receivers end last, since deliveries under way may be to them.

@@ -47,7 +47,7 @@ pub(crate) fn verify(
         Ok(identity) => {
             let event = EventId::of(&source.name, &identity.sender_id);
             say(&format!(
-                "accepted: {event}, sender's id {:?}, kind {:?}",
+                "accepted: sender's id {:?}, kind {:?}; posted, it would be the event {event}",
                 identity.sender_id.as_str(),
                 identity.kind.as_str()
             ));

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+/// The first moment of the year 10000.
+const YEAR_10000: i64 = 253_402_300_800_000;
+
 /// A moment: milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
@@ -23,6 +26,12 @@ impl Timestamp {
     /// Milliseconds since 1970.
     pub const fn millis(self) -> i64 {
         self.0
+    }
+
+    /// Whether the moment can stand in a `Date` header: after the beginning of 1970, where a clock that goes wrong downwards
+    /// stops, and before the year 10000 (RFC 9110, four digits).
+    pub const fn can_be_a_date(self) -> bool {
+        0 < self.0 && self.0 < YEAR_10000
     }
 
     /// Whole seconds since 1970, rounded down: the unit of every sender's signed time.
@@ -59,6 +68,12 @@ impl Serialize for Timestamp {
     }
 }
 
+/// A span of time as a configuration writes it: `7d`, `1m 30s`.
+pub(crate) fn span(span: Duration) -> String {
+    let text = humantime::format_duration(span).to_string();
+    text.replace("days", "d").replace("day", "d")
+}
+
 /// Where moments come from: the binary's one clock file, or a test's hand.
 pub trait Clock: Send + Sync + 'static {
     /// The present, by the wall clock.
@@ -78,6 +93,29 @@ mod tests {
             Timestamp::from_millis(1_764_446_400_250).to_string(),
             "2025-11-29T20:00:00.250Z"
         );
+    }
+
+    #[test]
+    fn a_date_is_after_the_beginning_of_1970_and_of_four_digits() {
+        for (millis, can) in [
+            (i64::MIN, false),
+            (0, false),
+            (1, true),
+            (253_402_300_799_999, true),
+            (253_402_300_800_000, false),
+            (i64::MAX, false),
+        ] {
+            let moment = Timestamp::from_millis(millis);
+            assert_eq!(moment.can_be_a_date(), can, "{moment}");
+        }
+    }
+
+    #[test]
+    fn a_span_is_written_as_a_configuration_writes_it() {
+        for text in ["0s", "1d", "7d", "6d 23h 59m 59s", "12m", "10ms"] {
+            let read = humantime::parse_duration(text).expect("a span");
+            assert_eq!(span(read), text);
+        }
     }
 
     #[test]

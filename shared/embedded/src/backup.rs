@@ -20,7 +20,18 @@ pub enum BackupError {
     /// No store there.
     #[error("there is no store in {}", .0.display())]
     NoStore(PathBuf),
-    /// The file exists or cannot be written.
+    /// Something is where the store should be, and cannot be looked at.
+    #[error("the store {} cannot be read: {cause}", file.display())]
+    Unreadable {
+        /// Which.
+        file: PathBuf,
+        /// The system's own words.
+        cause: io::Error,
+    },
+    /// There is such a file.
+    #[error("{} exists already; a backup never replaces a file", .0.display())]
+    Exists(PathBuf),
+    /// The file cannot be written.
     #[error("the file {} cannot be made: {cause}", file.display())]
     File {
         /// Which.
@@ -29,28 +40,47 @@ pub enum BackupError {
         cause: io::Error,
     },
     /// SQLite failed.
-    #[error("the store cannot be copied: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    #[error("the store {} cannot be copied: {cause}", file.display())]
+    Sqlite {
+        /// The store.
+        file: PathBuf,
+        /// SQLite's own words.
+        cause: rusqlite::Error,
+    },
 }
 
 /// Copies the store in `folder` to a new `file`, whole as of one moment and on disk when this returns. The copy holds
 /// your endpoint's secret and every body: it is made readable for its owner only.
 pub fn backup(folder: &Path, file: &Path) -> Result<(), BackupError> {
     let database = folder.join(open::FILE);
-    if !database.exists() {
-        return Err(BackupError::NoStore(folder.to_owned()));
+    match database.metadata() {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(BackupError::NoStore(folder.to_owned()));
+        }
+        Err(cause) => {
+            return Err(BackupError::Unreadable {
+                file: database,
+                cause,
+            });
+        }
     }
-    let fault = |cause| BackupError::File {
-        file: file.to_owned(),
-        cause,
+    let fault = |cause: io::Error| match cause.kind() {
+        io::ErrorKind::AlreadyExists => BackupError::Exists(file.to_owned()),
+        _ => BackupError::File {
+            file: file.to_owned(),
+            cause,
+        },
     };
-    // Known before a long copy; the link below makes sure of it.
-    if file.symlink_metadata().is_ok() {
-        return Err(fault(io::Error::from(io::ErrorKind::AlreadyExists)));
-    }
     let mut name = OsString::from(file);
     name.push(".part");
     let path = PathBuf::from(name);
+    // Known before a long copy; the link below makes sure of it.
+    if file.symlink_metadata().is_ok() {
+        // One that died behind its link left the part under both names. What cannot be cleared away is no news here.
+        drop(clear(&path));
+        return Err(BackupError::Exists(file.to_owned()));
+    }
     let part = start(&path).map_err(fault)?;
     fail::reach(FailPoint::BackupBegun);
     let made = copy(&database, &path).and_then(|()| {
@@ -75,15 +105,7 @@ fn journal(part: &Path) -> PathBuf {
 fn start(path: &Path) -> io::Result<File> {
     // Whoever finds another's file gone from the path, or put in its place, looks again: that seldom happens twice.
     for _ in 0..LOOKS {
-        match File::open(path) {
-            Ok(old) => {
-                if claim(&old, path)? {
-                    remove(path)?;
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
+        clear(path)?;
         let part = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -101,6 +123,20 @@ fn start(path: &Path) -> io::Result<File> {
         }
     }
     Err(under_way())
+}
+
+/// Removes what a backup that died left at `path`; what a living one holds is an error, and stays.
+fn clear(path: &Path) -> io::Result<()> {
+    match File::open(path) {
+        Ok(old) => {
+            if claim(&old, path)? {
+                remove(path)?;
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Locks a file that was opened at `path`; whether it is still the one there. While it is, nobody else removes it.
@@ -145,9 +181,24 @@ fn copy(database: &Path, path: &Path) -> Result<(), BackupError> {
     let name = whole
         .to_str()
         .ok_or_else(|| fault(io::Error::from(io::ErrorKind::InvalidFilename)))?;
+    vacuum(database, name).map_err(|cause| of_store(database, cause))
+}
+
+/// SQLite says only that it cannot open a file; the system says why.
+fn of_store(database: &Path, cause: rusqlite::Error) -> BackupError {
+    let file = database.to_owned();
+    if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen)
+        && let Err(cause) = File::open(database)
+    {
+        return BackupError::Unreadable { file, cause };
+    }
+    BackupError::Sqlite { file, cause }
+}
+
+fn vacuum(database: &Path, into: &str) -> Result<(), rusqlite::Error> {
     let connection = open::reading(database)?;
     connection.pragma_update(None, "query_only", false)?;
-    connection.execute("VACUUM INTO ?1", [name])?;
+    connection.execute("VACUUM INTO ?1", [into])?;
     Ok(())
 }
 
@@ -193,8 +244,55 @@ mod tests {
         // As SQLite leaves it where it finds no room.
         fs::write(folder.path().join("copy.part-journal"), "a journal").expect("a file");
         let error = backup(&data, &folder.path().join("copy")).expect_err("no store");
-        assert!(matches!(error, BackupError::Sqlite(_)), "{error}");
+        assert!(matches!(error, BackupError::Sqlite { .. }), "{error}");
+        let store = data.join(open::FILE).display().to_string();
+        assert!(error.to_string().contains(&store), "{error}");
         assert_eq!(names(folder.path()), ["data"]);
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_looked_at_is_named_with_the_systems_words() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        // Nobody, root included, can look through a link that leads to itself.
+        std::os::unix::fs::symlink("data", &data).expect("a link");
+        let error = backup(&data, &folder.path().join("copy")).expect_err("unreadable");
+        assert!(matches!(error, BackupError::Unreadable { .. }), "{error}");
+        let store = data.join(open::FILE).display().to_string();
+        assert!(error.to_string().contains(&store), "{error}");
+    }
+
+    #[test]
+    fn a_part_that_a_death_behind_the_name_left_is_cleared_away_and_the_copy_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        let _store = Store::open(&data).expect("a store");
+        let (file, part) = (folder.path().join("copy"), folder.path().join("copy.part"));
+        backup(&data, &file).expect("a copy");
+        fs::hard_link(&file, &part).expect("as the death left it");
+        let whole = fs::read(&file).expect("the copy");
+        let living = held(&part);
+        let error = backup(&data, &file).expect_err("it is there");
+        assert_eq!(names(folder.path()), ["copy", "copy.part", "data"]);
+        drop(living);
+        for error in [error, backup(&data, &file).expect_err("it is there")] {
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "{} exists already; a backup never replaces a file",
+                    file.display()
+                )
+            );
+        }
+        assert_eq!(names(folder.path()), ["copy", "data"]);
+        assert_eq!(fs::read(&file).expect("the copy"), whole);
+    }
+
+    /// The lock of a backup that lives.
+    fn held(part: &Path) -> File {
+        let file = File::open(part).expect("a part");
+        assert!(claim(&file, part).expect("claimed"), "it is there");
+        file
     }
 
     #[test]

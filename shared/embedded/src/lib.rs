@@ -30,5 +30,5 @@ mod writer;
 
 pub use backup::{BackupError, backup};
 pub use lanes::Lanes;
-pub use open::OpenError;
+pub use open::{OpenError, StoreFault};
 pub use store::Store;

@@ -1,7 +1,7 @@
 //! Opening the data folder: its permissions, the lock that keeps a second process out, and the connections.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,10 +28,21 @@ pub enum OpenError {
     /// Another process has it.
     #[error("the data folder {} is in use by another switchboard; stop that one or give --data another folder", .0.display())]
     InUse(PathBuf),
+    /// What lies there cannot be used as a store.
+    #[error("the store {} cannot be opened: {cause}", file.display())]
+    Store {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: StoreFault,
+    },
+}
+
+/// Why a file cannot be used as a store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreFault {
     /// Written by a newer version.
-    #[error(
-        "the store has schema version {found}, this program knows {known}: use a newer switchboard"
-    )]
+    #[error("it has schema version {found}, this program knows {known}: use a newer switchboard")]
     Newer {
         /// The file's version.
         found: i32,
@@ -39,16 +50,16 @@ pub enum OpenError {
         known: i32,
     },
     /// Not our file.
-    #[error("{FILE} in the data folder is another program's SQLite file")]
+    #[error("it is another program's SQLite file")]
     Foreign,
+    /// SQLite failed.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
     /// No thread for the writer.
     #[error("no thread can be started: {0}")]
     Thread(io::Error),
-    /// SQLite failed.
-    #[error("the store cannot be opened: {0}")]
-    Sqlite(#[from] rusqlite::Error),
     /// A stored setting cannot be read.
-    #[error("the store cannot be read: {0}")]
+    #[error("{0}")]
     Unreadable(String),
 }
 
@@ -69,7 +80,9 @@ impl Folder {
             folder: path.to_owned(),
             cause,
         };
-        make(path).map_err(fault)?;
+        if make(path).map_err(fault)? == Found::Nothing {
+            ignore(path).map_err(fault)?;
+        }
         let private = |name: &str| {
             OpenOptions::new()
                 .read(true)
@@ -99,13 +112,35 @@ impl Folder {
     }
 }
 
+/// What was where a folder is to be.
+#[derive(PartialEq, Eq)]
+enum Found {
+    Nothing,
+    Folder,
+}
+
+/// Keeps a folder out of a repository that it may lie in: a token and bodies must not get in by a careless `git add`.
+fn ignore(folder: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(folder.join(".gitignore"))?;
+    file.write_all(b"*\n")
+}
+
 /// Makes a folder, for its owner only, and puts its name on disk with those of the folders above it that are new: what
 /// is synced in a folder whose name is lost with the power is lost with it.
-fn make(path: &Path) -> io::Result<()> {
+fn make(path: &Path) -> io::Result<Found> {
     let is_new = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     let new: Vec<&Path> = path.ancestors().take_while(is_new).collect();
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    new.into_iter().try_for_each(sync_name)
+    let found = if new.is_empty() {
+        Found::Folder
+    } else {
+        Found::Nothing
+    };
+    new.into_iter().try_for_each(sync_name)?;
+    Ok(found)
 }
 
 /// Puts the names in the folder of `file` on disk.
@@ -178,6 +213,23 @@ mod tests {
 
     use super::*;
     use crate::store::Store;
+
+    #[test]
+    fn a_folder_that_is_made_is_kept_out_of_repositories_and_one_that_was_there_is_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = folder.path().join("above/data");
+        drop(Store::open(&made).expect("a store"));
+        let ignored = made.join(".gitignore");
+        assert_eq!(std::fs::read_to_string(&ignored).expect("text"), "*\n");
+        assert!(!folder.path().join("above/.gitignore").exists());
+        std::fs::write(&ignored, "mine").expect("a file");
+        drop(Store::open(&made).expect("a store"));
+        assert_eq!(std::fs::read_to_string(&ignored).expect("text"), "mine");
+        let there = folder.path().join("there");
+        std::fs::create_dir(&there).expect("a folder");
+        drop(Store::open(&there).expect("a store"));
+        assert!(!there.join(".gitignore").exists());
+    }
 
     #[tokio::test]
     async fn what_a_crash_left_in_the_log_is_in_the_database_before_anything_is_added() {

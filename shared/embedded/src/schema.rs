@@ -3,7 +3,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 use switchboard_core::fail::{self, FailPoint};
 
-use crate::open::OpenError;
+use crate::open::StoreFault;
 
 /// Marks a file as ours: "swbd".
 const APPLICATION_ID: i32 = 0x7377_6264;
@@ -16,11 +16,11 @@ const MIGRATIONS: [&str; 3] = [
 ];
 
 /// Brings a file to this version, whole or not at all; a file that is not ours or newer is left as it is.
-pub(crate) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreFault> {
     migrate_by(connection, &MIGRATIONS)
 }
 
-fn migrate_by(connection: &mut Connection, migrations: &[&str]) -> Result<(), OpenError> {
+fn migrate_by(connection: &mut Connection, migrations: &[&str]) -> Result<(), StoreFault> {
     let known = i32::try_from(migrations.len()).unwrap_or(i32::MAX);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let id: i32 = transaction.query_row("PRAGMA application_id", [], |row| row.get(0))?;
@@ -28,10 +28,10 @@ fn migrate_by(connection: &mut Connection, migrations: &[&str]) -> Result<(), Op
     let tables: i64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if id != APPLICATION_ID && tables > 0 {
-        return Err(OpenError::Foreign);
+        return Err(StoreFault::Foreign);
     }
     if found > known {
-        return Err(OpenError::Newer { found, known });
+        return Err(StoreFault::Newer { found, known });
     }
     fail::reach(FailPoint::BeforeMigration);
     for migration in migrations.iter().skip(usize::try_from(found).unwrap_or(0)) {
@@ -47,7 +47,7 @@ fn migrate_by(connection: &mut Connection, migrations: &[&str]) -> Result<(), Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::open::FILE;
+    use crate::open::{FILE, OpenError};
     use crate::store::Store;
 
     fn version(connection: &Connection) -> i32 {
@@ -98,7 +98,7 @@ mod tests {
             .expect("newer");
         assert!(matches!(
             migrate(&mut connection),
-            Err(OpenError::Newer {
+            Err(StoreFault::Newer {
                 found: 99,
                 known: 3
             })
@@ -107,7 +107,7 @@ mod tests {
         foreign
             .execute_batch("CREATE TABLE theirs (x)")
             .expect("table");
-        assert!(matches!(migrate(&mut foreign), Err(OpenError::Foreign)));
+        assert!(matches!(migrate(&mut foreign), Err(StoreFault::Foreign)));
     }
 
     #[test]
@@ -131,10 +131,14 @@ mod tests {
             drop(connection);
             let before = std::fs::read(&file).expect("a file");
             let error = Store::open(folder.path()).expect_err(name);
+            let OpenError::Store { file: told, cause } = error else {
+                panic!("{name}: {error}");
+            };
             assert!(
-                matches!(error, OpenError::Newer { .. } | OpenError::Foreign),
-                "{name}: {error}"
+                matches!(cause, StoreFault::Newer { .. } | StoreFault::Foreign),
+                "{name}: {cause}"
             );
+            assert_eq!(told, file, "it is named");
             assert!(std::fs::read(&file).expect("a file") == before, "{name}");
             let mut names: Vec<_> = std::fs::read_dir(folder.path())
                 .expect("a folder")

@@ -20,7 +20,7 @@ use switchboard_core::time::Timestamp;
 
 use crate::failure::Failure;
 use crate::journal::Unwritten;
-use crate::open::{self, Folder, OpenError};
+use crate::open::{self, Folder, OpenError, StoreFault};
 use crate::queue::Whose;
 use crate::readers::{self, Readers};
 use crate::wakes::Wakes;
@@ -44,22 +44,32 @@ pub struct Store {
     folder: Folder,
 }
 
+/// The file brought to this version, with what was left in its log, and the settings in it.
+fn ready(database: &Path) -> Result<(Connection, Settings), StoreFault> {
+    let mut connection = open::writing(database)?;
+    schema::migrate(&mut connection)?;
+    fail::reach(FailPoint::AfterMigration);
+    open::write_ahead(&connection)?;
+    open::empty_log(&connection)?;
+    fail::reach(FailPoint::StoreOpen);
+    let settings = settings::load(&connection)
+        .map_err(|failure| StoreFault::Unreadable(failure.to_string()))?;
+    Ok((connection, settings))
+}
+
 impl Store {
     /// Opens the store in `folder`, made if need be, and brings it to this version. One process at a time.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
         let folder = Folder::claim(folder)?;
         fail::reach(FailPoint::FolderClaimed);
         let database = folder.database();
-        let mut connection = open::writing(&database)?;
-        schema::migrate(&mut connection)?;
-        fail::reach(FailPoint::AfterMigration);
-        open::write_ahead(&connection)?;
-        open::empty_log(&connection)?;
-        fail::reach(FailPoint::StoreOpen);
-        let settings = settings::load(&connection)
-            .map_err(|failure| OpenError::Unreadable(failure.to_string()))?;
+        let fault = |cause| OpenError::Store {
+            file: folder.database(),
+            cause,
+        };
+        let (connection, settings) = ready(&database).map_err(fault)?;
         let wakes = Arc::new(Wakes::default());
-        let (writer, thread) = Writer::start(connection, Arc::clone(&wakes))?;
+        let (writer, thread) = Writer::start(connection, Arc::clone(&wakes)).map_err(fault)?;
         Ok(Self {
             writer,
             thread: Some(thread),

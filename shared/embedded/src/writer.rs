@@ -16,7 +16,7 @@ use switchboard_core::ports::BackendError;
 use tokio::sync::oneshot;
 
 use crate::failure::Failure;
-use crate::open::OpenError;
+use crate::open::StoreFault;
 use crate::queue::{MOST_STEPS, NotTaken, Queue, Whose};
 use crate::settings;
 use crate::totals::Changes;
@@ -148,14 +148,14 @@ impl Writer {
     pub(crate) fn start(
         connection: Connection,
         wakes: Arc<Wakes>,
-    ) -> Result<(Self, JoinHandle<()>), OpenError> {
+    ) -> Result<(Self, JoinHandle<()>), StoreFault> {
         let known = Known::of(&connection)?;
         let steps = Arc::new(Steps::default());
         let waiting = Arc::clone(&steps);
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
             .spawn(move || run(connection, known, &waiting, &wakes))
-            .map_err(OpenError::Thread)?;
+            .map_err(StoreFault::Thread)?;
         Ok((Self(steps), thread))
     }
 

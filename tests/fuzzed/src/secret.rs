@@ -28,9 +28,9 @@ pub fn pasted(bytes: &[u8]) {
         if let Err(fault) = &key {
             let known = match fault {
                 SecretFault::Empty => "is empty, or nothing but zeros",
-                SecretFault::NotBase64 => "is not base64 after whsec_",
+                SecretFault::NotBase64 => "is not base64, with or without whsec_ before it",
                 SecretFault::UrlSafe => {
-                    "is in the url-safe base64 alphabet (- and _); give it with + and /"
+                    "is not base64: - and _ stand in plain text and in url-safe base64; give it in base64 with + and /"
                 }
                 SecretFault::Versioned => {
                     "begins with \"v1,\": give only what follows, from whsec_ on"

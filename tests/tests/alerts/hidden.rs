@@ -58,7 +58,7 @@ async fn an_address_on_this_machine_is_refused_by_the_check_as_a_destinations_is
             (ended.code, &*ended.err),
             (
                 64,
-                "switchboard: the file: alert_url is not allowed: it is on a private network; allow_private_networks would allow it\n"
+                "switchboard: alert_url is not allowed: it is on a private network; allow_private_networks would allow it\n"
             )
         );
     }

@@ -50,6 +50,7 @@ async fn an_address_that_is_taken_is_named_with_the_flag_that_gives_another() {
     ];
     let ended = Run::of(folder.path(), &arguments).ended().await;
     one_line(&ended, &[&address, "--listen"]);
+    assert!(!folder.path().join("data").exists(), "nothing is made");
     let arguments = [
         "serve",
         "--listen",
@@ -61,6 +62,24 @@ async fn an_address_that_is_taken_is_named_with_the_flag_that_gives_another() {
     ];
     let ended = Run::of(folder.path(), &arguments).ended().await;
     one_line(&ended, &[&address, "--receivers"]);
+    assert!(!folder.path().join("data").exists(), "nothing is made");
+}
+
+#[tokio::test]
+async fn of_two_that_are_started_alike_the_second_is_told_of_the_folder() {
+    let switchboard = Switchboard::start(Start::sample().flag("--receivers=off")).await;
+    let port = switchboard.url.port().expect("a port");
+    let arguments = [
+        "serve",
+        "--listen",
+        &format!("127.0.0.1:{port}"),
+        "--receivers",
+        "off",
+        "--data",
+        "data",
+    ];
+    let ended = Run::of(switchboard.folder(), &arguments).ended().await;
+    one_line(&ended, &["the data folder data is in use"]);
 }
 
 #[tokio::test]
@@ -105,7 +124,11 @@ async fn a_store_of_a_newer_version_is_left_as_it_is() {
     std::fs::write(&file, &store).expect("a store");
     one_line(
         &serve(folder.path(), "data").await,
-        &["schema version 99", "use a newer switchboard"],
+        &[
+            "data/switchboard.sqlite",
+            "schema version 99",
+            "use a newer switchboard",
+        ],
     );
     assert_eq!(
         std::fs::read(&file).expect("a store"),
@@ -126,7 +149,10 @@ async fn a_file_that_is_no_store_of_ours_is_left_as_it_is() {
         (b"no database at all ".repeat(100), "not a database"),
     ] {
         std::fs::write(&file, &content).expect("a store");
-        one_line(&serve(folder.path(), "data").await, &[says]);
+        one_line(
+            &serve(folder.path(), "data").await,
+            &["data/switchboard.sqlite", says],
+        );
         assert_eq!(
             std::fs::read(&file).expect("a store"),
             content,

@@ -1,5 +1,6 @@
 //! The Host rule: page, API and admin interface answer to this machine's names and those configured, sources to any.
 
+use serde_json::Value;
 use switchboard_tests::setting::{configuration, sender, start};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::{Switchboard, TOKEN};
@@ -83,6 +84,33 @@ async fn the_answer_to_another_host_says_which_setting_allows_it() {
     .await;
     assert_eq!(reply.status, 403);
     assert!(reply.body.contains("`hosts`"), "{}", reply.body);
+}
+
+#[tokio::test]
+async fn what_cannot_be_served_is_answered_in_json_and_to_head_with_the_same_head_alone() {
+    let switchboard = running().await;
+    let own = ("host", "localhost");
+    for (host, method, path, status, key) in [
+        (own, "GET", "/nowhere", 404, "error"),
+        (own, "POST", "/nowhere", 404, "error"),
+        (own, "GET", "/in", 404, "error"),
+        (own, "POST", "/api/overview", 405, "error"),
+        (own, "GET", "/admin/redrive", 405, "error"),
+        (("host", "evil.example"), "GET", "/", 403, "error"),
+        (own, "POST", "/in/nobody", 404, "status"),
+        (own, "GET", "/in/shop", 405, "status"),
+    ] {
+        let reply = wire::ask(&switchboard.url, method, path, &[host], "").await;
+        assert_eq!(reply.status, status, "{method} {path}");
+        assert_eq!(reply.header("content-type"), Some("application/json"));
+        let body: Value = serde_json::from_str(&reply.body).expect("JSON");
+        let said = body[key].as_str().expect("a reason");
+        assert!(!said.is_empty(), "{method} {path}");
+        if method == "GET" {
+            let head = wire::ask(&switchboard.url, "HEAD", path, &[host], "").await;
+            assert_eq!((head.status, &*head.body), (status, ""), "HEAD {path}");
+        }
+    }
 }
 
 #[tokio::test]

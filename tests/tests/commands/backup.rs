@@ -71,7 +71,10 @@ async fn a_file_that_is_there_is_left_as_it_is() {
     std::fs::write(&file, "mine").expect("a file");
     let (code, printed) = switchboard.run(&["backup", "mine", "--data", "data"]).await;
     assert_eq!((code, printed.lines().count()), (1, 1), "{printed}");
-    assert!(printed.contains("mine"), "{printed}");
+    assert_eq!(
+        printed,
+        "switchboard: mine exists already; a backup never replaces a file\n"
+    );
     assert_eq!(std::fs::read_to_string(&file).expect("text"), "mine");
 }
 

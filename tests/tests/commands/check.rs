@@ -15,6 +15,25 @@ async fn the_built_in_sample_holds() {
 }
 
 #[tokio::test]
+async fn one_of_a_kind_is_told_as_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "[[source]]\nname = \"shop\"\nscheme = \"shopify\"\nsecrets = [\"env:SHOP\"]\n";
+    std::fs::write(folder.path().join("one.toml"), text).expect("a file");
+    let (_, _, variable, secret) = SOURCES[0];
+    let ended = Run::of(folder.path(), &["check", "--config", "one.toml"])
+        .set(variable, secret)
+        .ended()
+        .await;
+    assert_eq!(
+        (ended.code, &*ended.out),
+        (
+            0,
+            "the configuration holds: 1 source, 0 destinations, 0 routes\n"
+        )
+    );
+}
+
+#[tokio::test]
 async fn every_fault_is_named_in_a_line_of_its_own_and_it_ends_with_64() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = r#"
@@ -45,8 +64,8 @@ async fn every_fault_is_named_in_a_line_of_its_own_and_it_ends_with_64() {
         .await;
     assert_eq!((ended.code, &*ended.out), (64, ""));
     let faults: [&[&str]; 9] = [
-        &["the file", "keep_days"],
-        &["the file", "unknown key \"surprise\""],
+        &["switchboard: keep_days"],
+        &["switchboard: unknown key \"surprise\""],
         &["source \"shop\"", "env:NOT_SET"],
         &["two sources named \"shop\""],
         &["source \"shop\"", "no scheme \"shoppify\"", "github"],

@@ -59,6 +59,17 @@ async fn every_command_names_its_flags_and_ends_with_0() {
 }
 
 #[tokio::test]
+async fn the_first_line_says_what_it_is_in_one_sentence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = Run::of(folder.path(), &["--help"]).ended().await;
+    let first = ended.out.lines().next().expect("a line");
+    assert!(
+        first.starts_with("Switchboard receives webhooks") && first.ends_with("applied once"),
+        "{first}"
+    );
+}
+
+#[tokio::test]
 async fn its_version_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let ended = Run::of(folder.path(), &["--version"]).ended().await;
@@ -77,6 +88,30 @@ async fn a_command_or_flag_that_is_not_there_ends_with_2_and_a_hint() {
         let ended = Run::of(folder.path(), arguments).ended().await;
         assert_eq!((ended.code, &*ended.out), (2, ""), "{arguments:?}");
         assert!(ended.err.contains("--help"), "{}", ended.err);
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_cannot_be_ends_with_2_and_says_what_would_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (arguments, said) in [
+        (
+            &["serve", "--listen", "3000"][..],
+            "HOST:PORT such as 127.0.0.1:3000",
+        ),
+        (
+            &["serve", "--listen", "localhost:3000"],
+            "HOST an IP address",
+        ),
+        (&["serve", "--receivers", "3001"], "HOST:PORT such as"),
+        (&["receivers", "--listen", "3001"], "HOST:PORT such as"),
+        (&["release", "chat", "--per-second", "0"], "1..="),
+        (&["send", "shop", ""], "KIND"),
+    ] {
+        let ended = Run::of(folder.path(), arguments).ended().await;
+        assert_eq!((ended.code, &*ended.out), (2, ""), "{arguments:?}");
+        assert!(ended.err.contains(said), "{arguments:?}: {}", ended.err);
+        assert!(!ended.err.contains('{'), "no JSON: {}", ended.err);
     }
 }
 

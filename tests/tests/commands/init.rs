@@ -37,7 +37,7 @@ async fn what_it_writes_holds_and_its_secret_is_for_its_owner_only() {
     let ended = Run::of(folder.path(), &check).ended().await;
     assert_eq!((ended.code, &*ended.err), (0, ""), "not even a warning");
     assert!(
-        ended.out.contains("1 sources, 1 destinations, 1 routes"),
+        ended.out.contains("1 source, 1 destination, 1 route"),
         "{}",
         ended.out
     );

@@ -2,9 +2,13 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
+use switchboard_tests::run::Run;
 use switchboard_tests::sender::now;
 use switchboard_tests::setting::{running, sender};
 use switchboard_tests::switchboard::Switchboard;
+
+/// An id that no delivery has.
+const UNKNOWN: &str = "dlv_aaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 async fn orders(switchboard: &Switchboard, ids: &[&str]) {
     for id in ids {
@@ -56,6 +60,36 @@ async fn a_held_destination_waits_until_it_is_released() {
 }
 
 #[tokio::test]
+async fn the_command_that_is_told_next_reaches_the_same_switchboard() {
+    let (sink, switchboard) = running().await;
+    let url = switchboard.url.as_str().trim_end_matches('/');
+    let (code, printed) = switchboard
+        .run(&["hold", "accounting", "--data", "my data"])
+        .await;
+    assert_eq!(
+        (code, printed),
+        (
+            0,
+            format!(
+                "accounting is held; `switchboard release accounting --url {url} --data 'my data'` lets its deliveries go\n"
+            )
+        )
+    );
+    let mine = sink.url("/mine");
+    switchboard.run(&["endpoint", "set", &mine]).await;
+    let (_, again) = switchboard.run(&["endpoint", "set", &mine]).await;
+    let hint = format!("`switchboard endpoint rotate --url {url}`");
+    assert!(again.contains(&hint), "{again}");
+    orders(&switchboard, &["1"]).await;
+    switchboard.wait_total("held", 1).await;
+    let (_, printed) = switchboard.run(&["release", "accounting"]).await;
+    assert_eq!(
+        printed,
+        "accounting is released: 1 delivery let go, 0 left\n"
+    );
+}
+
+#[tokio::test]
 async fn released_deliveries_are_spread_as_asked() {
     let (sink, switchboard) = running().await;
     switchboard.run(&["hold", "warehouse"]).await;
@@ -102,8 +136,8 @@ async fn dead_letters_are_sent_again_one_by_one_by_destination_or_all() {
     );
     let (code, printed) = switchboard.run(&["redrive", one]).await;
     assert_eq!(
-        (code, &*printed),
-        (0, "0 sent again, 0 left\n"),
+        (code, printed),
+        (1, format!("switchboard: no such dead letter: {one}\n")),
         "it is no dead letter any more"
     );
     let (code, printed) = switchboard
@@ -126,16 +160,64 @@ async fn dead_letters_are_sent_again_one_by_one_by_destination_or_all() {
 }
 
 #[tokio::test]
+async fn of_several_deliveries_the_dead_letters_are_sent_again_and_the_others_told() {
+    let (sink, switchboard) = running().await;
+    sink.answer(|_, _| StatusCode::FORBIDDEN);
+    orders(&switchboard, &["1"]).await;
+    switchboard.wait_total("dead", 2).await;
+    sink.answer(|_, _| StatusCode::OK);
+    let letters = dead_letters(&switchboard).await;
+    let ids: Vec<&str> = letters
+        .iter()
+        .filter_map(|letter| letter["delivery"].as_str())
+        .collect();
+    // One is named twice, and is one all the same.
+    let (code, printed) = switchboard
+        .run(&["redrive", ids[0], ids[0], UNKNOWN, ids[1]])
+        .await;
+    assert_eq!(
+        (code, &*printed),
+        (
+            1,
+            "2 sent again, 0 left\nswitchboard: 1 of the 3 is no dead letter\n"
+        )
+    );
+    switchboard.wait_total("delivered", 2).await;
+    let (code, printed) = switchboard.run(&["redrive", ids[0], UNKNOWN]).await;
+    assert_eq!(
+        (code, &*printed),
+        (1, "switchboard: none of the 2 is a dead letter\n")
+    );
+}
+
+#[tokio::test]
+async fn an_id_that_can_be_no_deliverys_is_told_before_anything_is_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Nobody listens there, and there is no token: neither is looked for.
+    let arguments = ["redrive", "dlv_x", "--url", "http://127.0.0.1:9"];
+    let ended = Run::of(folder.path(), &arguments)
+        .unset("SWITCHBOARD_ADMIN_TOKEN")
+        .ended()
+        .await;
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(
+        ended.err.contains("dlv_x") && ended.err.contains("26 characters"),
+        "{}",
+        ended.err
+    );
+}
+
+#[tokio::test]
 async fn what_is_not_there_ends_with_1_and_one_line_that_names_it() {
     let (_sink, switchboard) = running().await;
     for (arguments, named) in [
-        (["hold", "nobody"], "\"nobody\""),
-        (["release", "nobody"], "\"nobody\""),
-        (["redrive", "--destination=nobody"], "\"nobody\""),
-        (["redrive", "dlv_nonsense"], "number 1"),
-        (["hold", "No Name"], "destination"),
+        (&["hold", "nobody"][..], "\"nobody\""),
+        (&["release", "nobody"], "\"nobody\""),
+        (&["redrive", "--destination=nobody"], "\"nobody\""),
+        (&["hold", "No Name"], "destination"),
+        (&["redrive", UNKNOWN], UNKNOWN),
     ] {
-        let (code, printed) = switchboard.run(&arguments).await;
+        let (code, printed) = switchboard.run(arguments).await;
         assert_eq!(
             (code, printed.lines().count()),
             (1, 1),

@@ -257,9 +257,32 @@ async fn where_nothing_listens_it_ends_with_1_and_says_what_to_do() {
     .ended()
     .await;
     assert_eq!((ended.code, ended.lines().len()), (1, 1), "{ended:?}");
-    for word in [&*url, "switchboard serve", "--url"] {
+    for word in [&*url, "`switchboard serve`", "--url"] {
         assert!(ended.err.contains(word), "it says {word}: {}", ended.err);
     }
+    std::fs::write(
+        folder.path().join("own.toml"),
+        setting::configuration_to("http://127.0.0.1:9/"),
+    )
+    .expect("a file");
+    let ended = setting::SOURCES
+        .iter()
+        .fold(
+            Run::of(
+                folder.path(),
+                &[
+                    "send", "shop", "kind", "--url", &url, "--config", "own.toml",
+                ],
+            ),
+            |run, (_, _, variable, secret)| run.set(variable, secret),
+        )
+        .ended()
+        .await;
+    assert!(
+        ended.err.contains("`switchboard serve --config own.toml`"),
+        "{}",
+        ended.err
+    );
 }
 
 #[tokio::test]

@@ -98,11 +98,14 @@ async fn where_nothing_listens_it_ends_with_1_and_says_what_to_do() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", free.local_addr().expect("an address"));
     drop(free);
-    let ended = Run::of(folder.path(), &["hold", "chat", "--url", &url])
-        .ended()
-        .await;
+    let ended = Run::of(
+        folder.path(),
+        &["hold", "chat", "--url", &url, "--data", "mine"],
+    )
+    .ended()
+    .await;
     assert_eq!((ended.code, ended.lines().len()), (1, 1), "{ended:?}");
-    for word in [&*url, "switchboard serve", "--url"] {
+    for word in [&*url, "`switchboard serve --data mine`", "--url"] {
         assert!(ended.err.contains(word), "it says {word}: {}", ended.err);
     }
 }

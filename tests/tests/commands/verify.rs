@@ -56,7 +56,7 @@ async fn what_holds_is_accepted_with_the_event_that_it_would_be() {
         assert_eq!((ended.code, &*ended.err), (0, ""), "{source}");
         let answer = sender.post(headers, &body[..]).await;
         let line = format!(
-            "accepted: {}, sender's id \"id-1\", kind \"some.kind\"\n",
+            "accepted: sender's id \"id-1\", kind \"some.kind\"; posted, it would be the event {}\n",
             answer.event()
         );
         assert_eq!(ended.out, line, "{source}");

@@ -12,7 +12,7 @@ use crate::configuration::TIME_LIMIT;
 use crate::identity::AlertId;
 use crate::names::DestinationName;
 use crate::ports::Outgoing;
-use crate::time::Timestamp;
+use crate::time::{self, Timestamp};
 
 /// Version of the object; what has another meaning gets another number, what is added does not.
 const VERSION: u32 = 1;
@@ -107,5 +107,5 @@ fn text(alert: Alert, standing: &Standing, oldest: Duration, after: Duration) ->
 
 /// A span in whole seconds, as a person reads it.
 fn span(span: Duration) -> String {
-    humantime::format_duration(Duration::from_secs(span.as_secs())).to_string()
+    time::span(Duration::from_secs(span.as_secs()))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use toml::{Table, Value};
 
 use super::read::Fault;
+use crate::time;
 
 /// A table, and where it stands in the configuration.
 pub(super) struct Fields<'a> {
@@ -176,10 +177,7 @@ impl<'a> Fields<'a> {
             .ok()
             .filter(|span| bounds.contains(span));
         if read.is_none() {
-            let (least, most) = (
-                humantime::format_duration(*bounds.start()),
-                humantime::format_duration(*bounds.end()),
-            );
+            let (least, most) = (time::span(*bounds.start()), time::span(*bounds.end()));
             self.fault(format!(
                 "{key}: {text:?} is not a span of time from {least} to {most}, such as \"2s\""
             ));

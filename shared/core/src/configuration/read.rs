@@ -17,6 +17,9 @@ use crate::secret::SecretReader;
 const ALERT_AFTERS: std::ops::RangeInclusive<Duration> =
     Duration::from_secs(1)..=Duration::from_hours(7 * 24);
 
+/// The place of what stands above all tables: its key says enough.
+const TOP: &str = "";
+
 /// One thing that is wrong with a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -35,6 +38,9 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place.is_empty() {
+            return f.write_str(&self.what);
+        }
         write!(f, "{}: {}", self.place, self.what)
     }
 }
@@ -99,7 +105,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     fn top(&mut self, table: Table, faults: &mut Vec<Fault>) -> Configuration {
-        let mut top = Fields::new("the file", table, faults);
+        let mut top = Fields::new(TOP, table, faults);
         let keep_days = top
             .number("keep_days", 7..=3650)
             .and_then(|days| u32::try_from(days).ok())

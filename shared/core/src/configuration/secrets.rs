@@ -23,12 +23,12 @@ impl Reader<'_> {
         let secret = match self.secrets.read(&parsed) {
             Ok(text) => Secret::new(&text),
             Err(why) => {
-                fields.fault(format!("the secret {parsed} cannot be read: {why}"));
+                fields.fault(format!("{key}: the secret {parsed} cannot be read: {why}"));
                 return None;
             }
         };
         if secret.is_none() {
-            fields.fault(format!("the secret {parsed} is empty"));
+            fields.fault(format!("{key}: the secret {parsed} is empty"));
         }
         secret
     }

@@ -71,7 +71,7 @@ impl Reader<'_> {
                 Some((secret, key))
             }
             Err(fault) => {
-                fields.fault(format!("the secret {} {fault}", shown(reference)));
+                fields.fault(format!("secrets: the secret {} {fault}", shown(reference)));
                 None
             }
         }

@@ -72,10 +72,12 @@ pub enum SecretFault {
     #[error("is empty, or nothing but zeros")]
     Empty,
     /// Not base64.
-    #[error("is not base64 after whsec_")]
+    #[error("is not base64, with or without whsec_ before it")]
     NotBase64,
-    /// base64 of the other alphabet.
-    #[error("is in the url-safe base64 alphabet (- and _); give it with + and /")]
+    /// base64 of the other alphabet, or a plain text that could be it.
+    #[error(
+        "is not base64: - and _ stand in plain text and in url-safe base64; give it in base64 with + and /"
+    )]
     UrlSafe,
     /// The text of a signature header in front of it.
     #[error("begins with \"v1,\": give only what follows, from whsec_ on")]

@@ -104,19 +104,19 @@ kind = "push"
 deliver = []
 "#;
     let due = r#"
-the file: keep_days must be a whole number from 7 to 3650
-the file: max_body must be a whole number from 1 to 67108864
-the file: public_url is not an address such as "https://hooks.example.com"
-the file: hosts: "board.example.com:3000" is not a bare host name
-the file: allow_private_networks must be true or false
-the file: unknown key "color"
-source "shop": the secret env:UNSET cannot be read: it is not set
-source "shop": the secret env:EMPTY is empty
+keep_days must be a whole number from 7 to 3650
+max_body must be a whole number from 1 to 67108864
+public_url is not an address such as "https://hooks.example.com"
+hosts: "board.example.com:3000" is not a bare host name
+allow_private_networks must be true or false
+unknown key "color"
+source "shop": secrets: the secret env:UNSET cannot be read: it is not set
+source "shop": secrets: the secret env:EMPTY is empty
 source "shop": there are two sources named "shop"
 source "shop": there is no scheme "paypal"; known are shopify, stripe, github, standard-webhooks
-source "shop": the secret env:UNSET cannot be read: it is not set
+source "shop": secrets: the secret env:UNSET cannot be read: it is not set
 source 3: name: "My Forms" is not a name: 1 to 40 of a-z, 0-9 and -
-source 3: the secret env:JUNK is not base64 after whsec_
+source 3: secrets: the secret env:JUNK is not base64, with or without whsec_ before it
 source "code": scheme is missing
 source "code": secrets is missing or empty: without a secret nothing can be proven
 source "code": unknown key "secret"
@@ -126,9 +126,9 @@ destination "accounting": url must begin with http:// or https://
 destination "your-endpoint": your-endpoint is set with `switchboard endpoint set URL`, not in a configuration
 destination "crm": headers: "host" is not a header name, or one that is not yours to set
 destination "crm": headers: "no name" is not a header name, or one that is not yours to set
-destination "crm": the secret env:UNSET cannot be read: it is not set
-destination "crm": pauses: "2 parsecs" is not a span of time from 0s to 7days, such as "2s"
-destination "crm": pauses: "8d" is not a span of time from 0s to 7days, such as "2s"
+destination "crm": headers: x-key: the secret env:UNSET cannot be read: it is not set
+destination "crm": pauses: "2 parsecs" is not a span of time from 0s to 7d, such as "2s"
+destination "crm": pauses: "8d" is not a span of time from 0s to 7d, such as "2s"
 destination "crm": jitter must be a number from 0 to 0.9, such as 0.2
 destination "crm": time_limit: "2m" is not a span of time from 10ms to 1m, such as "2s"
 destination "crm": first_pause: "13m" is not a span of time from 0s to 12m, such as "2s"
@@ -186,14 +186,14 @@ fn a_secret_pasted_into_a_line_that_is_not_toml_is_not_shown() {
 
 #[test]
 fn a_file_without_a_source_is_a_fault() {
-    let due = ["the file: there is no [[source]]: nobody could post"];
+    let due = ["there is no [[source]]: nobody could post"];
     for empty in ["", "\n", "# nothing\n", "keep_days = 30\n"] {
         assert_eq!(faults(empty, &vault()), due, "{empty:?}");
     }
     let table = SOURCE.replace("[[source]]", "[source]");
     assert_eq!(
         faults(&table, &vault())[0],
-        "the file: source must be a list of tables"
+        "source must be a list of tables"
     );
 }
 
@@ -217,7 +217,7 @@ deliver = [{ to = "chat" }]
 "#,
     );
     let due = [
-        "source \"broken\": the secret env:UNSET cannot be read: it is not set",
+        "source \"broken\": secrets: the secret env:UNSET cannot be read: it is not set",
         "destination \"chat\": url must not hold spaces or control characters",
     ];
     assert_eq!(found, due);
@@ -380,19 +380,22 @@ fn an_alert_address_is_judged_as_a_destinations_is_and_never_shown() {
             "alert_url = \"https://user:PASTED@h.example/\"",
             "alert_url must not hold a user or password; use headers = { authorization = \"env:NAME\" }",
         ),
-        ("alert_url = \"env:EMPTY\"", "the secret env:EMPTY is empty"),
+        (
+            "alert_url = \"env:EMPTY\"",
+            "alert_url: the secret env:EMPTY is empty",
+        ),
         (
             "alert_url = \"env:UNSET\"",
-            "the secret env:UNSET cannot be read: it is not set",
+            "alert_url: the secret env:UNSET cannot be read: it is not set",
         ),
         ("alert_url = 7", "alert_url must be a text"),
         (
             "alert_after = \"0s\"",
-            "alert_after: \"0s\" is not a span of time from 1s to 7days, such as \"2s\"",
+            "alert_after: \"0s\" is not a span of time from 1s to 7d, such as \"2s\"",
         ),
     ] {
         let found = faults(&format!("{key}\n{SOURCE}"), &vault);
-        assert_eq!(found, [format!("the file: {due}")], "{key}");
+        assert_eq!(found, [due], "{key}");
     }
     let text = format!("allow_private_networks = true\nalert_url = \"env:INSIDE\"\n{SOURCE}");
     assert_eq!(good(&text, &vault).warnings, [""; 0]);

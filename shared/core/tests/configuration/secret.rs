@@ -19,21 +19,24 @@ fn a_secret_that_is_unset_empty_or_only_spaces_is_a_fault_that_names_its_referen
         for (reference, due) in [
             (
                 "env:UNSET",
-                "source \"shop\": the secret env:UNSET cannot be read: it is not set",
+                "source \"shop\": secrets: the secret env:UNSET cannot be read: it is not set",
             ),
             (
                 "file:gone",
-                "source \"shop\": the secret file:gone cannot be read: it is not set",
+                "source \"shop\": secrets: the secret file:gone cannot be read: it is not set",
             ),
             (
                 "env:EMPTY",
-                "source \"shop\": the secret env:EMPTY is empty",
+                "source \"shop\": secrets: the secret env:EMPTY is empty",
             ),
             (
                 "env:SPACES",
-                "source \"shop\": the secret env:SPACES is empty",
+                "source \"shop\": secrets: the secret env:SPACES is empty",
             ),
-            ("env:END", "source \"shop\": the secret env:END is empty"),
+            (
+                "env:END",
+                "source \"shop\": secrets: the secret env:END is empty",
+            ),
         ] {
             assert_eq!(faults(&with(scheme, reference), &vault), [due], "{scheme}");
         }
@@ -48,10 +51,18 @@ fn a_secret_that_makes_no_key_is_a_fault_that_says_why_and_never_shows_it() {
             "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
             "is empty, or nothing but zeros",
         ),
-        ("whsec_!!!!", "is not base64 after whsec_"),
+        (
+            "whsec_!!!!",
+            "is not base64, with or without whsec_ before it",
+        ),
         (
             "whsec_-_-_-_-_-_-_",
-            "is in the url-safe base64 alphabet (- and _); give it with + and /",
+            "is not base64: - and _ stand in plain text and in url-safe base64; give it in base64 with + and /",
+        ),
+        // A plain text that a url-safe reader would take.
+        (
+            "my-plain-signing-secret1",
+            "is not base64: - and _ stand in plain text and in url-safe base64; give it in base64 with + and /",
         ),
         (
             "v1,whsec_AQIDBAUG",
@@ -60,7 +71,10 @@ fn a_secret_that_makes_no_key_is_a_fault_that_says_why_and_never_shows_it() {
     ] {
         let vault = Vault::of(&[("env:S", secret)]);
         let found = faults(&with("standard-webhooks", "env:S"), &vault);
-        assert_eq!(found, [format!("source \"shop\": the secret env:S {due}")]);
+        assert_eq!(
+            found,
+            [format!("source \"shop\": secrets: the secret env:S {due}")]
+        );
         let sign = format!(
             "{}[[destination]]\nname = \"chat\"\nurl = \"https://h.example\"\nsign = \"env:S\"\n",
             with("github", "env:G")

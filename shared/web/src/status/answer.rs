@@ -25,8 +25,12 @@ pub(super) enum Failure {
     NoCredentials(&'static str),
     /// 403: a page of another site sent it.
     OtherSite,
+    /// 403: it names another Host.
+    OtherHost,
     /// 404.
     NotFound(String),
+    /// 405; the header says which methods are allowed.
+    OtherMethod,
     /// 409: it does not fit what stands.
     NotSet(String),
     /// 413.
@@ -57,6 +61,14 @@ impl Failure {
             Self::OtherSite => text(
                 StatusCode::FORBIDDEN,
                 "sent by a page of another site: not allowed",
+            ),
+            Self::OtherHost => text(
+                StatusCode::FORBIDDEN,
+                "this answers to loopback names only; to allow this Host, add it to the key `hosts` of the configuration",
+            ),
+            Self::OtherMethod => text(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this address does not take that method",
             ),
             Self::NotFound(what) => text(StatusCode::NOT_FOUND, &what),
             Self::NotSet(what) => text(StatusCode::CONFLICT, &what),

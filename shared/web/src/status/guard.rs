@@ -9,15 +9,14 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::uri::Authority;
-use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Uri};
 use switchboard_core::ports::Backend;
 
 use super::Status;
+use super::answer::Failure;
 
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-const OTHER_HOST: &str = "Switchboard answers here to loopback names only. To allow this Host, add it to the key \
-    `hosts` of the configuration.\n";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Lets a request pass whose Host is this machine's or configured. A page of another site that gets its own name to
@@ -34,7 +33,7 @@ pub(super) async fn own_host<B: Backend>(
     ) {
         next.run(request).await
     } else {
-        (StatusCode::FORBIDDEN, OTHER_HOST).into_response()
+        Failure::OtherHost.into_response()
     }
 }
 

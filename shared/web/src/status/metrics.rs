@@ -44,13 +44,19 @@ pub(super) async fn metrics<B: Backend>(
     _: Reader,
     State(status): State<Arc<Status<B>>>,
 ) -> Result<Response, Failure> {
-    let mut text = text(&read::whole(&status).await?);
+    let answer = read::whole(&status).await?;
+    let mut text = text(&answer);
     if status.configuration.alert_url.is_some() {
-        let kept = status.backend.alerts().await;
-        alerts(
-            &mut text,
-            &kept.map_err(|error| Failure::store("read the alerts", &error))?,
-        );
+        let mut kept = status
+            .backend
+            .alerts()
+            .await
+            .map_err(|error| Failure::store("read the alerts", &error))?;
+        // Of a destination that nothing is wrong with nothing is kept: it is shown all the same, as 0.
+        for destination in answer.overview.destinations.keys() {
+            kept.entry(destination.clone()).or_default();
+        }
+        alerts(&mut text, &kept);
     }
     Ok((
         [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
@@ -107,7 +113,11 @@ fn alerts(text: &mut Text, kept: &BTreeMap<DestinationName, Record>) {
     let pending: usize = kept.values().map(|record| record.pending().len()).sum();
     text.sample(name, &[], u64::try_from(pending).unwrap_or(u64::MAX));
     let name = "switchboard_alert_raised";
-    text.family(name, "gauge", "1 while this is wrong with the destination.");
+    text.family(
+        name,
+        "gauge",
+        "1 while this is wrong with the destination, else 0.",
+    );
     for (destination, record) in kept {
         for trouble in Trouble::ALL {
             let labels = [

@@ -27,6 +27,7 @@ mod routes;
 mod session;
 mod sign_in;
 
+use answer::Failure;
 use session::{AdminToken, CookieScope, FailedSignIns, OneTimeCodes};
 
 /// Longest body that any of these routes reads, in bytes.
@@ -111,7 +112,7 @@ impl<B: Backend> Status<B> {
     }
 }
 
-/// The routes of operators. `/healthz` answers to every Host, all others to this machine's names and `hosts` only.
+/// The routes of operators, and the 404 of everything that is nowhere. `/healthz` answers to every Host, all others to this machine's names and `hosts` only.
 pub fn router<B: Backend>(status: Arc<Status<B>>) -> Router {
     let mut guarded = Router::new()
         .route("/", get(sign_in::front::<B>))
@@ -143,6 +144,8 @@ pub fn router<B: Backend>(status: Arc<Status<B>>) -> Router {
             guard::own_host::<B>,
         ))
         .route("/healthz", get(health::healthz::<B>))
+        .method_not_allowed_fallback(async || Failure::OtherMethod)
+        .fallback(async || Failure::NotFound("there is no such address".to_owned()))
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
         .layer(middleware::map_response(guard::closed))
         .with_state(status)

@@ -2,7 +2,34 @@
 
 use http::{Method, StatusCode};
 
-use crate::desk::{Desk, TOKEN, ask, bearer};
+use crate::desk::{Desk, Seen, TOKEN, ask, bearer};
+
+/// What an answer says is wrong: JSON, as of every request that cannot be served.
+fn error(seen: &Seen) -> String {
+    assert_eq!(seen.header("content-type"), "application/json");
+    seen.json()["error"].as_str().expect("a reason").to_owned()
+}
+
+#[tokio::test]
+async fn what_is_nowhere_and_what_is_asked_otherwise_is_told_as_every_error_is() {
+    let desk = Desk::new();
+    for path in ["/nowhere", "/api", "/api/nothing", "/admin/", "//"] {
+        let seen = desk.send(ask(Method::GET, path, &[], "")).await;
+        assert_eq!(seen.status, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(error(&seen), "there is no such address", "{path}");
+    }
+    for (method, path, allowed) in [
+        (Method::POST, "/api/overview", "GET,HEAD"),
+        (Method::DELETE, "/healthz", "GET,HEAD"),
+        (Method::GET, "/admin/hold", "POST"),
+        (Method::GET, "/admin/endpoint", "PUT,DELETE"),
+    ] {
+        let seen = desk.send(ask(method, path, &[], "")).await;
+        assert_eq!(seen.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
+        assert_eq!(error(&seen), "this address does not take that method");
+        assert_eq!(seen.header("allow"), allowed, "{path}");
+    }
+}
 
 #[tokio::test]
 async fn page_api_and_admin_answer_to_this_machine_and_to_configured_hosts_only() {
@@ -30,11 +57,7 @@ async fn page_api_and_admin_answer_to_this_machine_and_to_configured_hosts_only(
         ] {
             let seen = of(method, path, host).await;
             assert_eq!(seen.status, StatusCode::FORBIDDEN, "{path} at {host:?}");
-            assert!(
-                seen.text.contains("`hosts`"),
-                "names the key: {}",
-                seen.text
-            );
+            assert!(error(&seen).contains("`hosts`"), "names the key");
         }
     }
     assert_eq!(desk.fake.calls(), [], "nothing reached the backend");

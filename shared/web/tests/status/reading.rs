@@ -257,6 +257,9 @@ async fn metrics_keep_one_line_for_each_sample_whatever_a_text_holds() {
         "switchboard_alerts_pending 1",
         "switchboard_alert_raised{destination=\"crm\",alert=\"dead-letter\"} 1",
         "switchboard_alert_raised{destination=\"crm\",alert=\"waiting-too-long\"} 0",
+        // Nothing is kept of this one.
+        "switchboard_alert_raised{destination=\"accounting\",alert=\"dead-letter\"} 0",
+        "switchboard_alert_raised{destination=\"accounting\",alert=\"waiting-too-long\"} 0",
     ] {
         assert!(
             seen.text.lines().any(|other| other == line),

@@ -27,10 +27,14 @@ pub(super) async fn backing_up(death: Death) {
         named,
         "a backup has its name when it is whole"
     );
-    if !named {
-        let ended = run(&switchboard, &backup, None).await;
-        assert!(ended.success(), "the next backup is made: {ended}");
-    }
+    let ended = run(&switchboard, &backup, None).await;
+    assert_eq!(
+        ended.success(),
+        !named,
+        "the next backup is made, unless the copy is there: {ended}"
+    );
+    let part = switchboard.folder().join("copy.sqlite.part");
+    assert!(!part.exists(), "what the dead one left is cleared away");
     holds(&switchboard, &answered, &scene.book).await;
     let restored = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(data(restored.path())).expect("a folder");
