@@ -1,5 +1,6 @@
-//! What tests share: a clock that is moved by hand, signed vectors, and the conformance suite of each port.
+//! What tests share: a clock that is moved by hand, a configuration and its secrets in memory, signed vectors, and the conformance suite of each port.
 
 pub mod clock;
+pub mod configuration;
 pub mod suite;
 pub mod vectors;
