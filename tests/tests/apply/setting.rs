@@ -130,9 +130,9 @@ fn router(
         Arc::<HandClock>::clone(&clock),
         Every::default(),
     ));
-    deployed::router(Arc::clone(&configured), move |standing| {
+    deployed::router(Arc::clone(&configured), move |current| {
         let status = Status::new(Setup {
-            configuration: Arc::clone(&standing.configuration),
+            configuration: Arc::clone(&current.configuration),
             backend: Arc::clone(&store),
             clock: Arc::<HandClock>::clone(&clock),
             rng: Box::new(ChaCha20Rng::seed_from_u64(1)),
@@ -140,12 +140,12 @@ fn router(
             address: address.clone(),
         });
         let ingress = Ingress::new(
-            Arc::clone(&standing.configuration),
+            Arc::clone(&current.configuration),
             Arc::clone(&store),
             Arc::<HandClock>::clone(&clock),
             Box::new(ChaCha20Rng::seed_from_u64(2)),
         );
-        let max_body = standing.configuration.max_body;
+        let max_body = current.configuration.max_body;
         status::router(Arc::new(status.with_deployed(Arc::clone(&configured)))).merge(
             ingress::router(Arc::new(ingress), max_body, IngressLimits::default()),
         )
