@@ -1,0 +1,10 @@
+//! The ports over DynamoDB and SQS: the table is the truth, a queue message is a hint.
+#![cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the steps that read and write these items follow")
+)]
+
+mod item;
+mod keys;
+mod life;
+mod token;
