@@ -4,7 +4,12 @@
     expect(dead_code, reason = "the steps that read and write these items follow")
 )]
 
+pub mod client;
+pub mod environment;
+pub mod failure;
 mod item;
 mod keys;
 mod life;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod token;
