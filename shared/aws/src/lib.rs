@@ -10,6 +10,7 @@ pub mod failure;
 mod item;
 mod keys;
 mod life;
+pub mod schema;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod token;
