@@ -7,7 +7,9 @@
 pub mod client;
 pub mod environment;
 pub mod failure;
+mod fold;
 mod item;
+mod journal;
 mod keys;
 mod life;
 pub mod schema;
