@@ -8,10 +8,11 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use serde::{Deserialize, Serialize};
 use switchboard_core::names::SourceName;
-use switchboard_core::ports::{Answer, BackendError, Note};
+use switchboard_core::ports::{Answer, BackendError, Journal, Note};
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_core::views::{Declined, RefusalRow};
 
+use crate::Aws;
 use crate::failure::failed;
 use crate::fold::counters::{Counters, OfSource};
 use crate::item::{Attributes, Reading, Unreadable, Writing, names};
@@ -37,6 +38,19 @@ const COUNTED_STAYS: Duration = Duration::from_hours(3 * 24);
 const MOST_UNWRITTEN: usize = 100;
 
 const DOING: &str = "writing to the journal";
+
+impl Journal for Aws {
+    async fn note(&self, at: Timestamp, note: Note) -> Answer<()> {
+        self.journal.note(at, &note, &self.tokens.fresh()).await
+    }
+}
+
+impl Aws {
+    /// Writes what was counted of what was not accepted and is not written yet. To be called at a process's end.
+    pub async fn flush(&self) -> Answer<()> {
+        self.journal.flush(&self.tokens.fresh()).await
+    }
+}
 
 /// The journal of one process.
 pub(crate) struct Book {
