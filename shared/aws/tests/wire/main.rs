@@ -7,11 +7,15 @@
 )]
 
 mod bodies;
+mod down;
 mod ground;
 mod hints;
+mod journal;
 mod lost;
 mod proxy;
 mod queue;
 mod sample;
+mod settings;
 #[path = "../support/mod.rs"]
 mod support;
+mod views;
