@@ -7,8 +7,10 @@
 )]
 
 mod bodies;
+mod cut;
 mod ground;
 mod hints;
+mod late;
 mod lost;
 mod proxy;
 mod queue;
