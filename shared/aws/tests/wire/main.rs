@@ -7,10 +7,12 @@
 )]
 
 mod bodies;
+mod cut;
 mod down;
 mod ground;
 mod hints;
 mod journal;
+mod late;
 mod lost;
 mod proxy;
 mod queue;
