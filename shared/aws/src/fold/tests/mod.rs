@@ -150,6 +150,40 @@ async fn a_closed_shard_becomes_part_of_the_base_once() {
 }
 
 #[tokio::test]
+async fn two_shards_finished_at_once_are_both_part_of_the_base() {
+    let clients = with_table().await;
+    let made = Made::default();
+    let names: Vec<String> = (0..8).map(|n| format!("shard-{n}")).collect();
+    for (n, shard) in (0..).zip(&names) {
+        made.events(shard, n * 10, 2);
+    }
+    let fold = fold_of(&clients, &made);
+    settle(&fold).await;
+    let totals = made::totals(&clients);
+    for _ in 0..names.len() {
+        let kept = totals.shards().await.expect("read");
+        let open = kept.iter().filter(|(_, kept)| kept.nth.is_none());
+        let finish = open.map(|(shard, kept)| totals.finish(shard, kept, NOW));
+        let finished = futures_util::future::join_all(finish).await;
+        let lost = |written: &Answer<Written>| matches!(written, Ok(Written::Lost));
+        assert!(
+            finished.iter().all(|written| written.is_ok()),
+            "{finished:?}"
+        );
+        if !finished.iter().any(lost) {
+            break;
+        }
+    }
+    for shard in &names {
+        made.forget(shard);
+        let gone = clients.dynamodb.delete_item().table_name(TABLE);
+        let gone = gone.set_key(Some(place("T", shard))).send().await;
+        gone.expect("it expires");
+    }
+    assert_eq!(counted(&clients).await, (16, 16));
+}
+
+#[tokio::test]
 async fn totals_read_while_a_shard_is_finished_are_whole() {
     let clients = with_table().await;
     let made = Made::default();
