@@ -8,6 +8,7 @@ mod libraries;
 mod results;
 mod summary;
 mod tally;
+mod template;
 mod tools;
 
 use std::process::ExitCode;
@@ -33,7 +34,7 @@ struct Step {
     when_failed: Then,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     // Without its tools the tests would fail many minutes later, and less clearly.
     Step {
         name: "tools",
@@ -48,6 +49,11 @@ const STEPS: [Step; 11] = [
     Step {
         name: "emulator",
         run: emulator,
+        when_failed: Then::GoOn,
+    },
+    Step {
+        name: "template",
+        run: template,
         when_failed: Then::GoOn,
     },
     Step {
@@ -189,6 +195,10 @@ fn libraries(environment: &Environment, _: &mut Tally) -> Result<String, Failure
 
 fn emulator(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
     emulator::install(environment)
+}
+
+fn template(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+    template::judge(environment)
 }
 
 fn tests(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {
