@@ -32,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// The rule.
-pub(super) const RULE: [Row; 9] = [
+pub(super) const RULE: [Row; 10] = [
     Row {
         folder: "shared/core",
         group: Group::Core,
@@ -86,6 +86,14 @@ pub(super) const RULE: [Row; 9] = [
         folder: "tests",
         group: Group::Developer,
         may_use: &[Group::Core, Group::Middle, Group::Testkit],
+        tests_may_use: &[],
+        never: &[],
+    },
+    // The stack on AWS is told of as the rest is: with the same senders, receivers and browser.
+    Row {
+        folder: "tests/cloud",
+        group: Group::Developer,
+        may_use: &[Group::Core, Group::Middle, Group::Testkit, Group::Developer],
         tests_may_use: &[],
         never: &[],
     },
