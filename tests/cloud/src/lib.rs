@@ -1,4 +1,4 @@
-//! The stack on AWS: the template as values.
+//! The stack on AWS: the template as values, the same deployed on the emulator, and the story that it tells there.
 
 #![expect(
     clippy::expect_used,
@@ -8,4 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod aws;
+pub mod deployed;
+pub mod front;
 pub mod template;
+pub mod told;

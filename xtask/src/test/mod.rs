@@ -48,7 +48,7 @@ const STEPS: [Step; 12] = [
     },
     Step {
         name: "emulator",
-        run: emulator,
+        run: |environment, _| emulator(environment),
         when_failed: Then::GoOn,
     },
     Step {
@@ -193,7 +193,8 @@ fn libraries(environment: &Environment, _: &mut Tally) -> Result<String, Failure
     libraries::install(environment)
 }
 
-fn emulator(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+/// Installs the emulator where it is not there yet; a remark for the summary.
+pub(crate) fn emulator(environment: &Environment) -> Result<String, Failure> {
     emulator::install(environment)
 }
 
