@@ -1,19 +1,22 @@
 //! A front door for a deployed API: one loopback address that anybody can ask. The emulator knows an API by its host name
 //! only, which browsers and senders would have to be told.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use url::Url;
+
+/// Longest body that is heard; a queue takes a mebibyte.
+const MOST: usize = 8 * 1024 * 1024;
 
 /// An open front door. It closes when this is dropped.
 #[derive(Debug)]
@@ -33,24 +36,46 @@ impl Drop for Front {
 struct Behind {
     client: Client<HttpConnector, Body>,
     emulator: SocketAddr,
-    host: HeaderValue,
+    /// The host that is set; without one it stays as it came.
+    host: Option<HeaderValue>,
 }
 
 impl Front {
     /// Opens one at `listen` for an API of the emulator.
     pub async fn open(listen: SocketAddr, emulator: SocketAddr, api: &str) -> Self {
         let host = format!("{api}.execute-api.localhost:{}", emulator.port());
-        let behind = Behind {
-            client: Client::builder(TokioExecutor::new()).build_http(),
-            emulator,
-            host: HeaderValue::from_str(&host).expect("a host"),
+        let host = HeaderValue::from_str(&host).expect("a host");
+        let router = Router::new()
+            .fallback(pass_on)
+            .with_state(Behind::of(emulator, Some(host)));
+        Self::serving(listen, router).await
+    }
+
+    /// Opens one for the emulator itself, where everything that comes is heard on its way.
+    pub async fn heard(
+        emulator: SocketAddr,
+        note: impl Fn(&HeaderMap, &[u8]) + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let heard = async move |State(behind): State<Behind>, request: Request| {
+            let (parts, body) = request.into_parts();
+            let Ok(body) = axum::body::to_bytes(body, MOST).await else {
+                return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+            };
+            note(&parts.headers, &body);
+            pass_on(State(behind), Request::from_parts(parts, body.into())).await
         };
+        let router = Router::new()
+            .fallback(heard)
+            .with_state(Behind::of(emulator, None));
+        Self::serving(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), router).await
+    }
+
+    async fn serving(listen: SocketAddr, router: Router) -> Self {
         let listener = match TcpListener::bind(listen).await {
             Ok(listener) => listener,
             Err(cause) => panic!("nobody can listen at {listen}: {cause}"),
         };
         let address = listener.local_addr().expect("an address");
-        let router = Router::new().fallback(pass_on).with_state(behind);
         let served = tokio::spawn(async move {
             let _ = axum::serve(listener, router).await;
         });
@@ -61,19 +86,29 @@ impl Front {
     }
 }
 
-/// Method, path, headers and body go through whole; only the host is another.
+impl Behind {
+    fn of(emulator: SocketAddr, host: Option<HeaderValue>) -> Self {
+        Self {
+            client: Client::builder(TokioExecutor::new()).build_http(),
+            emulator,
+            host,
+        }
+    }
+}
+
+/// Method, path, headers and body go through whole; only the host may be another.
 async fn pass_on(State(behind): State<Behind>, mut request: Request) -> Response {
-    let path = request
-        .uri()
-        .path_and_query()
-        .map_or("/", |path| path.as_str());
+    let path = request.uri().path_and_query();
+    let path = path.map_or("/", |path| path.as_str());
     let uri: Result<Uri, _> = format!("http://{}{path}", behind.emulator).parse();
     match uri {
         Ok(uri) => *request.uri_mut() = uri,
         Err(_) => return StatusCode::BAD_REQUEST.into_response(),
     }
     let headers = request.headers_mut();
-    headers.insert(http::header::HOST, behind.host);
+    if let Some(host) = behind.host {
+        headers.insert(http::header::HOST, host);
+    }
     headers.remove(http::header::CONNECTION);
     match behind.client.request(request).await {
         Ok(answer) => answer.map(Body::new),
@@ -83,9 +118,7 @@ async fn pass_on(State(behind): State<Behind>, mut request: Request) -> Response
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
-    use http::{HeaderMap, Method};
+    use http::Method;
     use switchboard_tests::sink::Sink;
     use switchboard_tests::wait::DEADLINE;
     use switchboard_web::client;

@@ -11,5 +11,8 @@
 pub mod aws;
 pub mod deployed;
 pub mod front;
+pub mod operator;
+pub mod rights;
+pub mod story;
 pub mod template;
 pub mod told;

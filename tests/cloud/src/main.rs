@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use switchboard_cloud::deployed::{Deployed, Setting};
+use switchboard_cloud::story;
 use switchboard_cloud::told::Told;
 use switchboard_testkit::emulator::Rights;
 use tokio::signal::unix::{SignalKind, signal};
@@ -69,7 +70,7 @@ async fn run(rights: Rights, then: Then) {
         ..Setting::with(rights)
     };
     let deployed = Deployed::start(setting, &mut told).await;
-    println!("     it is at {}", deployed.url());
+    story::tell(&deployed, &mut told).await;
     if then == Then::Stay {
         println!("\n{} until it is told to stop (ctrl-c)", deployed.url());
         std::future::pending::<()>().await;

@@ -29,8 +29,6 @@ pub enum Service {
     ApiGateway,
     /// Stacks.
     CloudFormation,
-    /// Who asked for what.
-    CloudTrail,
     /// Tables.
     DynamoDb,
     /// Functions.
@@ -51,10 +49,6 @@ impl Service {
         match self {
             Self::ApiGateway => ("apigateway", ""),
             Self::CloudFormation => ("cloudformation", ""),
-            Self::CloudTrail => (
-                "cloudtrail",
-                "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.",
-            ),
             Self::DynamoDb => ("dynamodb", "DynamoDB_20120810."),
             Self::Lambda => ("lambda", ""),
             Self::Logs => ("logs", "Logs_20140328."),

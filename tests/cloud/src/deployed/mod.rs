@@ -7,8 +7,9 @@ mod routes;
 mod stack;
 mod watch;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use switchboard_testkit::emulator::{Emulator, Rights};
@@ -16,11 +17,11 @@ use url::Url;
 
 use crate::aws::{Aws, Service};
 use crate::front::Front;
+use crate::rights::{self, Right};
 use crate::template;
 use crate::told::Told;
 
 pub use places::Places;
-pub use watch::Call;
 
 /// The functions: their names in the template, and the binaries that they are.
 pub const FUNCTIONS: [(&str, &str); 4] = [
@@ -30,11 +31,22 @@ pub const FUNCTIONS: [(&str, &str); 4] = [
     ("Keeper", "keeper"),
 ];
 
+/// Whether it is heard what the functions ask of AWS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ears {
+    /// They ask the emulator directly.
+    Closed,
+    /// Each right that a function takes is noted.
+    Open,
+}
+
 /// What is deployed, and how.
 #[derive(Debug)]
 pub struct Setting {
     /// Whether the functions may do what their roles allow only.
     pub rights: Rights,
+    /// Whether it is heard what they ask for.
+    pub ears: Ears,
     /// Where the front door opens; port 0 is any.
     pub listen: SocketAddr,
     /// The template, where a test wants something in it to be different.
@@ -48,9 +60,32 @@ impl Setting {
     pub fn with(rights: Rights) -> Self {
         Self {
             rights,
+            ears: Ears::Closed,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             template: template::template(),
             places: Places::own(),
+        }
+    }
+}
+
+/// A function's way to the emulator, on which it is heard.
+#[derive(Debug)]
+struct Heard {
+    way: Front,
+    taken: Arc<Mutex<BTreeSet<Right>>>,
+}
+
+impl Heard {
+    async fn on_the_way_to(emulator: SocketAddr) -> Self {
+        let taken = Arc::<Mutex<BTreeSet<Right>>>::default();
+        let noted = Arc::clone(&taken);
+        let way = Front::heard(emulator, move |headers, body| {
+            let right = rights::taken(headers, body);
+            noted.lock().expect("a lock").insert(right);
+        });
+        Self {
+            way: way.await,
+            taken,
         }
     }
 }
@@ -65,6 +100,7 @@ pub struct Deployed {
     pub name: String,
     /// The names that were given to the resources, by their names in the template.
     resources: BTreeMap<String, String>,
+    heard: BTreeMap<&'static str, Heard>,
     /// Last, so that it ends last.
     emulator: Emulator,
 }
@@ -84,6 +120,7 @@ impl Deployed {
     pub async fn start(setting: Setting, told: &mut Told) -> Self {
         let Setting {
             rights,
+            ears,
             listen,
             mut template,
             places,
@@ -95,8 +132,15 @@ impl Deployed {
             .await;
         let aws = Aws::at(&emulator.url());
         let name = "switchboard".to_owned();
+        let mut heard = BTreeMap::new();
+        if ears == Ears::Open {
+            for (function, _) in FUNCTIONS {
+                heard.insert(function, Heard::on_the_way_to(emulator.address()).await);
+            }
+        }
+        let way = |function: &str| heard.get(function).map(|heard| heard.way.url.clone());
         told.step("the functions are packed and uploaded", async {
-            package::upload(&aws, &places, &mut template).await;
+            package::upload(&aws, &places, &mut template, way).await;
         })
         .await;
         let resources = told
@@ -126,6 +170,7 @@ impl Deployed {
             aws,
             name,
             resources,
+            heard,
             emulator,
         }
     }
@@ -139,6 +184,12 @@ impl Deployed {
     pub fn resource(&self, name: &str) -> &str {
         let found = self.resources.get(name);
         found.unwrap_or_else(|| panic!("the stack has no {name}"))
+    }
+
+    /// What a function has done so far that takes a right.
+    pub fn taken(&self, function: &str) -> BTreeSet<Right> {
+        let heard = self.heard.get(function).expect("a function that is heard");
+        heard.taken.lock().expect("a lock").clone()
     }
 
     /// Where the emulator and the functions write what they have to say.

@@ -8,6 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 use std::process::Stdio;
 use tokio::process::Command;
+use url::Url;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -18,12 +19,30 @@ use crate::aws::{Aws, Service};
 const BUCKET: &str = "switchboard-functions";
 
 /// Uploads each function and writes into the template where it is.
-pub(super) async fn upload(aws: &Aws, places: &Places, template: &mut Value) {
+///
+/// A function that is heard asks at the address that `heard` gives for it. The emulator sets that variable itself, so the
+/// bootstrap is then a script that sets it and becomes the function.
+pub(super) async fn upload(
+    aws: &Aws,
+    places: &Places,
+    template: &mut Value,
+    heard: impl Fn(&str) -> Option<Url>,
+) {
     let path = format!("/{BUCKET}");
     aws.rest(Service::S3, Method::PUT, &path, Bytes::new())
         .await;
     for (function, binary) in FUNCTIONS {
-        let archive = archive(&stripped(&places.binary(binary)).await);
+        let program = stripped(&places.binary(binary)).await;
+        let archive = match heard(function) {
+            None => archive(&[("bootstrap", &program)]),
+            Some(url) => {
+                let script = format!(
+                    "#!/bin/sh\nAWS_ENDPOINT_URL={} exec \"$LAMBDA_TASK_ROOT/function\"\n",
+                    url.as_str().trim_end_matches('/')
+                );
+                archive(&[("bootstrap", script.as_bytes()), ("function", &program)])
+            }
+        };
         let path = format!("/{BUCKET}/{binary}.zip");
         aws.rest(Service::S3, Method::PUT, &path, archive).await;
         let uri = json!(format!("s3://{BUCKET}/{binary}.zip"));
@@ -53,16 +72,15 @@ async fn stripped(binary: &Path) -> Vec<u8> {
     std::fs::read(file).expect("a binary")
 }
 
-/// An archive with one program in it. It goes nowhere, so it is not compressed.
-fn archive(binary: &[u8]) -> Vec<u8> {
-    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+/// An archive of programs. It goes nowhere, so it is not compressed.
+fn archive(programs: &[(&str, &[u8])]) -> Vec<u8> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .unix_permissions(0o755);
-    archive
-        .start_file("bootstrap", options)
-        .and_then(|()| Ok(archive.write_all(binary)?))
-        .and_then(|()| archive.finish())
-        .expect("an archive")
-        .into_inner()
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, program) in programs {
+        archive.start_file(*name, options).expect("an archive");
+        archive.write_all(program).expect("an archive");
+    }
+    archive.finish().expect("an archive").into_inner()
 }

@@ -1,23 +1,10 @@
-//! What can be seen of a deployed stack from outside its functions: logs, queues, the table, and who asked for what.
-
-use std::collections::BTreeSet;
+//! What can be seen of a deployed stack from outside its functions: logs, queues and the table.
 
 use http::Method;
 use serde_json::{Value, json};
 
 use super::Deployed;
 use crate::aws::{Service, read};
-
-/// A call of one of AWS's APIs that a function made.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Call {
-    /// Who, as it says of itself with each call.
-    pub user_agent: String,
-    /// The service, as in `dynamodb`.
-    pub service: String,
-    /// The operation, as in `PutItem`.
-    pub operation: String,
-}
 
 impl Deployed {
     /// What a function has logged so far, by its name in the template: a line each, the platform's among them.
@@ -101,39 +88,5 @@ impl Deployed {
             .rest(Service::Lambda, Method::POST, &path, body)
             .await;
         read(&answer)
-    }
-
-    /// Who called what so far, each pair once. The emulator keeps the newest of each operation only as far as it is asked
-    /// for, so this walks back through time.
-    pub async fn calls(&self) -> BTreeSet<Call> {
-        let mut calls = BTreeSet::new();
-        let mut seen = BTreeSet::new();
-        let mut input = json!({ "MaxResults": 50 });
-        loop {
-            let page = self
-                .aws
-                .json(Service::CloudTrail, "LookupEvents", &input)
-                .await;
-            let events = page["Events"].as_array().expect("events");
-            let before = seen.len();
-            for event in events {
-                let id = event["EventId"].as_str().expect("an id");
-                if !seen.insert(id.to_owned()) {
-                    continue;
-                }
-                input["EndTime"] = event["EventTime"].clone();
-                let whole = event["CloudTrailEvent"].as_str().expect("an event");
-                let whole = read(whole.as_bytes());
-                let text = |name: &str| whole[name].as_str().unwrap_or_default().to_owned();
-                calls.insert(Call {
-                    user_agent: text("userAgent"),
-                    service: text("eventSource").replace(".amazonaws.com", ""),
-                    operation: text("eventName"),
-                });
-            }
-            if seen.len() == before {
-                return calls;
-            }
-        }
     }
 }

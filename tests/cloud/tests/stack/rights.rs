@@ -1,11 +1,11 @@
 //! What each function may do: exactly what stands here, and nothing on more than it needs.
 
-use serde_json::Value;
+use std::collections::BTreeSet;
+
+use switchboard_cloud::rights::{INDEXES, Right, SECRETS, granted};
+use switchboard_cloud::template::template;
 
 use super::{FUNCTIONS, properties};
-
-/// The stack's own secrets, whatever their names, so that a further source needs no new right.
-const SECRETS: &str = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AWS::StackName}/*";
 
 /// Function, what it may do, and on what.
 const RIGHTS: [(&str, &str, &[&str]); 17] = [
@@ -35,7 +35,7 @@ const RIGHTS: [(&str, &str, &[&str]); 17] = [
     (
         "Status",
         "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
-        &["${Table.Arn}/index/*", "Table.Arn"],
+        &[INDEXES, "Table.Arn"],
     ),
     (
         "Status",
@@ -47,7 +47,7 @@ const RIGHTS: [(&str, &str, &[&str]); 17] = [
     (
         "Keeper",
         "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
-        &["${Table.Arn}/index/*", "Table.Arn"],
+        &[INDEXES, "Table.Arn"],
     ),
     (
         "Keeper",
@@ -68,47 +68,21 @@ const RIGHTS: [(&str, &str, &[&str]); 17] = [
     ("Keeper", "secretsmanager:GetSecretValue", &[SECRETS]),
 ];
 
-/// One or many, as text: `Table.Arn` for an attribute.
-fn many(value: &Value) -> Vec<String> {
-    let one = |value: &Value| match (value, &value["Fn::GetAtt"], &value["Fn::Sub"]) {
-        (Value::String(text), ..) | (_, _, Value::String(text)) => text.clone(),
-        (_, Value::Array(parts), _) => {
-            let parts = parts.iter().map(|part| part.as_str().expect("a name"));
-            parts.collect::<Vec<_>>().join(".")
-        }
-        _ => panic!("neither text nor an attribute: {value}"),
-    };
-    match value {
-        Value::Array(values) => values.iter().map(one).collect(),
-        value => vec![one(value)],
-    }
-}
-
 #[test]
 fn each_function_may_do_exactly_what_is_listed_and_only_on_what_is_its_own() {
     for function in FUNCTIONS {
-        let own = properties(function, "AWS::Serverless::Function");
-        let policies = own["Policies"].as_array().expect("policies");
-        let mut found = Vec::new();
-        for policy in policies {
-            for statement in policy["Statement"].as_array().expect("statements") {
-                assert_eq!(statement["Effect"], "Allow", "{function}");
-                for resource in many(&statement["Resource"]) {
-                    let actions = many(&statement["Action"]);
-                    found.extend(actions.into_iter().map(|action| (action, resource.clone())));
-                }
-            }
-        }
-        found.sort_unstable();
-        let mut due: Vec<(String, String)> = Vec::new();
+        let mut due: BTreeSet<Right> = BTreeSet::new();
         for (_, actions, resources) in RIGHTS.iter().filter(|(name, ..)| *name == function) {
             for resource in *resources {
                 let actions = actions.split(' ').map(str::to_owned);
                 due.extend(actions.map(|action| (action, (*resource).to_owned())));
             }
         }
-        due.sort_unstable();
-        assert_eq!(found, due, "what {function} may do");
+        assert_eq!(
+            granted(&template(), function),
+            due,
+            "what {function} may do"
+        );
     }
 }
 
