@@ -2,6 +2,8 @@
 
 mod cases;
 mod dependencies;
+mod emulator;
+mod installation;
 mod libraries;
 mod results;
 mod summary;
@@ -31,7 +33,7 @@ struct Step {
     when_failed: Then,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     // Without its tools the tests would fail many minutes later, and less clearly.
     Step {
         name: "tools",
@@ -41,6 +43,11 @@ const STEPS: [Step; 10] = [
     Step {
         name: "libraries",
         run: libraries,
+        when_failed: Then::GoOn,
+    },
+    Step {
+        name: "emulator",
+        run: emulator,
         when_failed: Then::GoOn,
     },
     Step {
@@ -178,6 +185,10 @@ fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
 
 fn libraries(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
     libraries::install(environment)
+}
+
+fn emulator(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+    emulator::install(environment)
 }
 
 fn tests(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {
