@@ -155,8 +155,13 @@ mod tests {
                 &["switchboard-testkit"],
             ),
             member(
-                "functions/ingress",
+                "functions/shared",
                 &[core, (1, "switchboard-aws"), (2, "aws-sdk-sqs")],
+                &["switchboard-testkit"],
+            ),
+            member(
+                "functions/ingress",
+                &[core, (1, "switchboard-shared"), (2, "aws-sdk-sqs")],
                 &["switchboard-testkit"],
             ),
             member("tests", &[core, (1, "switchboard-testkit")], &[]),

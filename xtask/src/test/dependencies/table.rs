@@ -32,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// The rule.
-pub(super) const RULE: [Row; 9] = [
+pub(super) const RULE: [Row; 10] = [
     Row {
         folder: "shared/core",
         group: Group::Core,
@@ -74,6 +74,14 @@ pub(super) const RULE: [Row; 9] = [
         may_use: &[Group::Core, Group::Middle],
         tests_may_use: &[Group::Testkit],
         never: &["aws-*", "lambda_*"],
+    },
+    // What the functions on AWS share is theirs as an adapter is.
+    Row {
+        folder: "functions/shared",
+        group: Group::Middle,
+        may_use: &[Group::Core, Group::Middle],
+        tests_may_use: &[Group::Testkit],
+        never: &["rusqlite", "libsqlite3-sys"],
     },
     Row {
         folder: "functions/*",
