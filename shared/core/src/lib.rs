@@ -8,6 +8,7 @@ pub mod alert;
 pub mod attempt;
 pub mod configuration;
 pub mod delivery;
+pub mod deployed;
 pub mod endpoint;
 pub mod event;
 pub mod fail;
