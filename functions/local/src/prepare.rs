@@ -49,7 +49,7 @@ pub(crate) async fn prepare(
     let wanted = match (serve.receivers, origin) {
         (Some(ReceiversAddress::At(address)), _) => Some(address),
         (None, Origin::BuiltIn) => Some(RECEIVERS),
-        (Some(ReceiversAddress::Off), _) | (None, Origin::File) => None,
+        (Some(ReceiversAddress::Off), _) | (None, Origin::File | Origin::Deployed) => None,
     };
     // Port 0 is any free one, known once it is bound; until then the sample is checked with its usual address.
     let checked = configure::read(
@@ -80,7 +80,7 @@ pub(crate) async fn prepare(
             environment,
             Some(listener.local_addr().map_err(Failed::new)?),
         )?,
-        (Origin::BuiltIn | Origin::File, _) => checked,
+        (Origin::BuiltIn | Origin::File | Origin::Deployed, _) => checked,
     };
     fail::reach(FailPoint::BeforeServing);
     let transport =

@@ -45,7 +45,7 @@ pub(crate) async fn serve(
         (Origin::BuiltIn, Some(receivers)) => {
             endpoint::stand_in(&*parts.store, receivers, rng).await?;
         }
-        (Origin::BuiltIn, None) | (Origin::File, _) => {
+        (Origin::BuiltIn, None) | (Origin::File | Origin::Deployed, _) => {
             endpoint::no_stand_in(&*parts.store).await?;
         }
     }

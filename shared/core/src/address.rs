@@ -13,7 +13,7 @@ pub const LONGEST_ADDRESS: usize = 2048;
 /// Which networks destinations may be on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Networks {
-    /// The internet only: what a deployed Switchboard allows.
+    /// The internet only, unless a configuration says otherwise.
     Public,
     /// Loopback and private networks too: `allow_private_networks = true`, or the built-in sample.
     PrivateToo,

@@ -23,8 +23,10 @@ use crate::views::{
     DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
 };
 
+pub use self::configuration::{ConfigurationStore, Found, Replaced, Secrets, Stored, Version};
 pub use self::failed::BackendError;
 
+mod configuration;
 mod failed;
 
 /// What a port's call comes to.

@@ -34,10 +34,45 @@ pub enum Reference {
     File(String),
     /// `sample:TEXT`, the value itself: in the built-in sample only, whose secrets are public.
     Sample(String),
+    /// `secret:NAME`, a secret of the deployment's own: in a deployed configuration only.
+    Secret(SecretName),
+}
+
+/// The name of a secret of a deployment: parts of `[a-z0-9-]` with single slashes between them, at most
+/// [`SecretName::LONGEST`] bytes. The deployment's own prefix comes before it and is no part of it, and no name leads
+/// out from under that.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SecretName(String);
+
+impl SecretName {
+    /// Longest name, in bytes: with the deployment's prefix it stays far below the 512 of Secrets Manager.
+    pub const LONGEST: usize = 200;
+
+    /// Reads a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        let of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let good = text.len() <= Self::LONGEST
+            && text
+                .split('/')
+                .all(|part| !part.is_empty() && part.bytes().all(of_name));
+        good.then(|| Self(text.to_owned()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SecretName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 impl Reference {
-    /// Reads a reference; `None` when it has none of the known prefixes or nothing behind it.
+    /// Reads a reference; `None` when it has none of the known prefixes, or nothing behind it that the
+    /// prefix takes.
     pub fn parse(text: &str) -> Option<Self> {
         let (prefix, rest) = text.split_once(':')?;
         if rest.is_empty() {
@@ -47,6 +82,7 @@ impl Reference {
             "env" => Some(Self::Environment(rest.to_owned())),
             "file" => Some(Self::File(rest.to_owned())),
             "sample" => Some(Self::Sample(rest.to_owned())),
+            "secret" => SecretName::parse(rest).map(Self::Secret),
             _ => None,
         }
     }
@@ -59,6 +95,7 @@ impl fmt::Display for Reference {
             Self::Environment(name) => write!(f, "env:{name}"),
             Self::File(path) => write!(f, "file:{path}"),
             Self::Sample(_) => f.write_str("sample:…"),
+            Self::Secret(name) => write!(f, "secret:{name}"),
         }
     }
 }
@@ -79,6 +116,34 @@ mod tests {
         assert_eq!(secret.expose(), "shpss_1234");
         assert!(!format!("{secret:?}").contains("1234"));
         assert!(!format!("{}", Reference::Sample("shpss_1234".into())).contains("1234"));
+    }
+
+    #[test]
+    fn a_name_of_a_secret_stays_below_its_deployment() {
+        let longest = "a".repeat(SecretName::LONGEST);
+        for good in ["shop", "sources/shop-2", "9", "-", &longest] {
+            let named = SecretName::parse(good).map(Reference::Secret);
+            assert!(named.is_some(), "{good}");
+            assert_eq!(Reference::parse(&format!("secret:{good}")), named);
+        }
+        for bad in [
+            "",
+            "/shop",
+            "shop/",
+            "a//b",
+            "..",
+            "../other",
+            "a/../b",
+            "Shop",
+            "a_b",
+            "a b",
+            "a\n",
+            "ä",
+            &format!("{longest}a"),
+        ] {
+            assert_eq!(SecretName::parse(bad), None, "{bad:?}");
+            assert_eq!(Reference::parse(&format!("secret:{bad}")), None, "{bad:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! delivers.
 
 pub mod client;
+pub mod deployed;
 pub mod ingress;
 pub mod server;
 pub mod status;

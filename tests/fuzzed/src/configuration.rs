@@ -18,9 +18,10 @@ impl SecretReader for Known {
         match reference {
             Reference::Environment(name) if name == "NONE" => Err("it is not set".to_owned()),
             Reference::File(path) if path == "ca" => Ok("no certificate".to_owned()),
-            Reference::Environment(_) | Reference::File(_) | Reference::Sample(_) => {
-                Ok(SECRET.to_owned())
-            }
+            Reference::Environment(_)
+            | Reference::File(_)
+            | Reference::Sample(_)
+            | Reference::Secret(_) => Ok(SECRET.to_owned()),
         }
     }
 }
@@ -32,21 +33,38 @@ pub fn read_whole(input: &[u8]) {
         // It would be told of its own.
         return;
     }
-    for origin in [Origin::File, Origin::BuiltIn] {
+    let unread: Vec<String> = told(&configuration::check_deployed(&text).faults);
+    for fault in &unread {
+        hides(fault);
+    }
+    for origin in [Origin::File, Origin::BuiltIn, Origin::Deployed] {
         match configuration::read(&text, origin, &Known) {
             Err(faults) => {
                 assert!(!faults.is_empty(), "refused without a fault");
-                for fault in faults {
-                    hides(&fault.to_string());
+                let faults = told(&faults);
+                for fault in &faults {
+                    hides(fault);
+                }
+                if origin == Origin::Deployed {
+                    let found = unread.iter().all(|fault| faults.contains(fault));
+                    assert!(found, "a fault goes when the secrets are read");
                 }
             }
             Ok(read) => {
+                assert!(
+                    origin != Origin::Deployed || unread.is_empty(),
+                    "a fault goes when the secrets are read"
+                );
                 read.warnings.iter().for_each(|warning| hides(warning));
                 hides(&format!("{:?}", read.configuration));
                 right(&read.configuration);
             }
         }
     }
+}
+
+fn told(faults: &[configuration::Fault]) -> Vec<String> {
+    faults.iter().map(ToString::to_string).collect()
 }
 
 fn right(configuration: &configuration::Configuration) {

@@ -15,6 +15,7 @@ pub fn pasted(bytes: &[u8]) {
             Reference::Environment(name) => assert_eq!(shown, format!("env:{name}")),
             Reference::File(path) => assert_eq!(shown, format!("file:{path}")),
             Reference::Sample(_) => assert_eq!(shown, "sample:…"),
+            Reference::Secret(name) => assert_eq!(shown, format!("secret:{name}")),
         }
     }
     let Some(secret) = Secret::new(&text) else {

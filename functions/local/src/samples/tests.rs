@@ -20,7 +20,9 @@ impl SecretReader for SampleSecrets {
     fn read(&self, reference: &Reference) -> Result<String, String> {
         match reference {
             Reference::Sample(text) => Ok(text.clone()),
-            Reference::Environment(_) | Reference::File(_) => Err("not of the sample".to_owned()),
+            Reference::Environment(_) | Reference::File(_) | Reference::Secret(_) => {
+                Err("not of the sample".to_owned())
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Destinations: who may be delivered to, and by what rules.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -7,7 +8,7 @@ use http::header::{HeaderName, HeaderValue};
 use toml::Table;
 
 use super::fields::Fields;
-use super::read::{Fault, Reader, named};
+use super::read::{Fault, Origin, Reader, Values, named};
 use super::secrets::shown;
 use super::{Destination, Limits, MAX_IN_FLIGHT, TIME_LIMIT};
 use crate::address::Address;
@@ -93,11 +94,12 @@ impl Reader<'_> {
         key: &str,
         text: String,
     ) -> Option<Address> {
-        let text = match Reference::parse(&text) {
-            Some(Reference::Environment(_) | Reference::File(_)) => {
-                self.secret(fields, key, &text)?.expose().trim().to_owned()
-            }
-            Some(Reference::Sample(_)) | None => text,
+        // What begins like a reference is one, also where its name is none: no address begins so.
+        let refers = Reference::parse(&text).is_some() || text.starts_with("secret:");
+        let text = if refers {
+            self.secret(fields, key, &text)?.expose().trim().to_owned()
+        } else {
+            text
         };
         match Address::parse(&text, self.networks) {
             Ok(address) => Some(address),
@@ -110,6 +112,7 @@ impl Reader<'_> {
 
     fn headers(&mut self, fields: &mut Fields<'_>) -> HeaderMap {
         let mut headers = HeaderMap::new();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
         for (name, reference) in fields.table("headers").unwrap_or_default() {
             let parsed = HeaderName::try_from(name.as_str()).ok().filter(|name| {
                 let name = name.as_str();
@@ -124,9 +127,13 @@ impl Reader<'_> {
                 ));
                 continue;
             };
+            if !seen.insert(parsed.as_str().to_owned()) {
+                fields.fault(format!("headers: {name} stands there in two spellings"));
+            }
             let toml::Value::String(reference) = reference else {
+                let may = self.origin.references();
                 fields.fault(format!(
-                    "headers: {name} must be a reference to a secret, env:NAME or file:PATH"
+                    "headers: {name} must be a reference to a secret, {may}"
                 ));
                 continue;
             };
@@ -136,9 +143,7 @@ impl Reader<'_> {
             match HeaderValue::from_str(secret.expose()) {
                 Ok(mut value) => {
                     value.set_sensitive(true);
-                    if headers.insert(parsed, value).is_some() {
-                        fields.fault(format!("headers: {name} stands there in two spellings"));
-                    }
+                    headers.insert(parsed, value);
                 }
                 Err(_) => fields.fault(format!(
                     "headers: the secret {} cannot stand in a header",
@@ -166,7 +171,15 @@ impl Reader<'_> {
 
     /// The certificates of a file, as text; whether each of them can be used is the transport's to say.
     fn certificates(&mut self, fields: &mut Fields<'_>, path: &str) -> Option<String> {
-        match self.secrets.read(&Reference::File(path.to_owned())) {
+        if self.origin == Origin::Deployed {
+            fields
+                .fault("ca_file is for a Switchboard on one machine: a deployed one has no files");
+            return None;
+        }
+        let Values::Read(secrets) = self.values else {
+            return None;
+        };
+        match secrets.read(&Reference::File(path.to_owned())) {
             Ok(pem) if pem.contains(CERTIFICATE) => return Some(pem),
             Ok(_) => fields.fault(format!("ca_file {path:?} holds no certificate (PEM)")),
             Err(why) => fields.fault(format!("ca_file {path:?} cannot be read: {why}")),

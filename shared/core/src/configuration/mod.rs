@@ -6,6 +6,7 @@ use http::HeaderMap;
 use url::Url;
 
 use crate::address::{Address, Networks};
+use crate::alert::ALERT_AFTER;
 use crate::names::{DestinationName, SourceName};
 use crate::ports::Keep;
 use crate::retry::RetryRule;
@@ -20,7 +21,7 @@ mod routes;
 mod secrets;
 mod sources;
 
-pub use read::{Fault, Origin, Read, read};
+pub use read::{Checked, Fault, Origin, Read, check_deployed, read};
 
 /// Longest body that is accepted unless the configuration says otherwise, in bytes: 6 MiB.
 pub const MAX_BODY: usize = 6 * 1024 * 1024;
@@ -134,6 +135,23 @@ pub struct Configuration {
 }
 
 impl Configuration {
+    /// What stands in a deployed Switchboard before the first was applied: nobody may post.
+    pub fn empty() -> Self {
+        Self {
+            keep_days: KEEP_DAYS,
+            max_body: MAX_BODY,
+            public_url: None,
+            hosts: Vec::new(),
+            networks: Networks::Public,
+            alert_url: None,
+            alert_after: ALERT_AFTER,
+            sources: Vec::new(),
+            destinations: Vec::new(),
+            routes: Vec::new(),
+            endpoint_limits: Limits::default(),
+        }
+    }
+
     /// The destination of that name, unless it is your endpoint.
     pub fn destination(&self, name: &DestinationName) -> Option<&Destination> {
         self.destinations

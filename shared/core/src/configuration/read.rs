@@ -1,5 +1,6 @@
 //! Reads a configuration: everything that is wrong with it is found at once, each fault naming its entry.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use super::{Configuration, KEEP_DAYS, Limits, MAX_BODY};
 use crate::address::Networks;
 use crate::alert::ALERT_AFTER;
 use crate::names::NameError;
-use crate::secret::SecretReader;
+use crate::secret::{SecretName, SecretReader};
 
 /// Bounds of how long a delivery may wait before that is alerted.
 const ALERT_AFTERS: std::ops::RangeInclusive<Duration> =
@@ -39,13 +40,34 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Where a configuration comes from.
+/// Where a configuration comes from, which decides what may stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The sample that is compiled in: it alone may hold `sample:` secrets.
     BuiltIn,
-    /// A file of the user's own.
+    /// A file of the user's own, on the machine that serves: secrets by `env:` and `file:`.
     File,
+    /// What was applied to a deployed Switchboard, which has neither a file nor an environment of its owner's:
+    ///
+    /// - secrets by `secret:` only, which are the deployment's own;
+    /// - no `ca_file`, since there is no file: a destination needs a certificate of a public authority;
+    /// - no `hosts`: the gateway answers to its own names only, and says which one it was;
+    /// - `public_url` begins with `https`, as everything does behind the gateway;
+    /// - `max_body` is at most 6 MiB, which is what the platform takes in one request.
+    ///
+    /// `allow_private_networks` may stand there, for functions that are attached to a private network; the platform's own
+    /// addresses stay forbidden. `max_in_flight` counts in each process.
+    Deployed,
+}
+
+impl Origin {
+    /// The references to secrets that may stand in it, for whoever wrote another text.
+    pub(super) fn references(self) -> &'static str {
+        match self {
+            Self::BuiltIn | Self::File => "env:NAME or file:PATH",
+            Self::Deployed => "secret:NAME (of a-z, 0-9, - and single slashes)",
+        }
+    }
 }
 
 /// A configuration, and what its owner should know about it.
@@ -57,47 +79,92 @@ pub struct Read {
     pub warnings: Vec<String>,
 }
 
+/// What can be said of a deployed configuration by somebody who may not read its secrets.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// All that is wrong with it, but for its secrets.
+    pub faults: Vec<Fault>,
+    /// What is allowed but unwise.
+    pub warnings: Vec<String>,
+    /// Every secret that it names.
+    pub secrets: BTreeSet<SecretName>,
+}
+
 /// Reads and checks a configuration whole.
 pub fn read(text: &str, origin: Origin, secrets: &dyn SecretReader) -> Result<Read, Vec<Fault>> {
-    let table = text.parse::<Table>().map_err(|error| {
-        let line = error.span().map(|span| {
-            let before = text.get(..span.start).unwrap_or_default();
-            before.matches('\n').count().saturating_add(1)
-        });
-        let place = line.map_or("the file".to_owned(), |line| format!("line {line}"));
-        vec![Fault::new(
-            &place,
-            format!("not readable as TOML: {}", error.message()),
-        )]
-    })?;
+    let table = parsed(text).map_err(|fault| vec![fault])?;
     let mut faults = Vec::new();
-    let mut warnings = Vec::new();
-    let mut reader = Reader {
-        origin,
-        secrets,
-        warnings: &mut warnings,
-        networks: Networks::Public,
-    };
+    let mut reader = Reader::new(origin, Values::Read(secrets));
     let configuration = reader.top(table, &mut faults);
     if faults.is_empty() {
         Ok(Read {
             configuration,
-            warnings,
+            warnings: reader.warnings,
         })
     } else {
         Err(faults)
     }
 }
 
+/// Checks all of a deployed configuration but the secrets behind its references, which it only names. What finds no
+/// fault here can still have a secret that is missing or makes no key: [`read`] tells.
+pub fn check_deployed(text: &str) -> Checked {
+    let mut faults = Vec::new();
+    let mut reader = Reader::new(Origin::Deployed, Values::Unread);
+    match parsed(text) {
+        Ok(table) => {
+            reader.top(table, &mut faults);
+        }
+        Err(fault) => faults.push(fault),
+    }
+    Checked {
+        faults,
+        warnings: reader.warnings,
+        secrets: reader.named,
+    }
+}
+
+fn parsed(text: &str) -> Result<Table, Fault> {
+    text.parse::<Table>().map_err(|error| {
+        let line = error.span().map(|span| {
+            let before = text.get(..span.start).unwrap_or_default();
+            before.matches('\n').count().saturating_add(1)
+        });
+        let place = line.map_or("the file".to_owned(), |line| format!("line {line}"));
+        Fault::new(&place, format!("not readable as TOML: {}", error.message()))
+    })
+}
+
+/// What stands behind a reference.
+#[derive(Clone, Copy)]
+pub(super) enum Values<'a> {
+    /// It is read and judged.
+    Read(&'a dyn SecretReader),
+    /// It is not looked at.
+    Unread,
+}
+
 /// What is needed to read every part.
 pub(super) struct Reader<'a> {
     pub(super) origin: Origin,
-    pub(super) secrets: &'a dyn SecretReader,
-    pub(super) warnings: &'a mut Vec<String>,
+    pub(super) values: Values<'a>,
+    pub(super) warnings: Vec<String>,
     pub(super) networks: Networks,
+    /// Secrets of the deployment that were named.
+    pub(super) named: BTreeSet<SecretName>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(origin: Origin, values: Values<'a>) -> Self {
+        Self {
+            origin,
+            values,
+            warnings: Vec::new(),
+            networks: Networks::Public,
+            named: BTreeSet::new(),
+        }
+    }
+
     fn top(&mut self, table: Table, faults: &mut Vec<Fault>) -> Configuration {
         let mut top = Fields::new("the file", table, faults);
         let keep_days = top
@@ -105,9 +172,12 @@ impl Reader<'_> {
             .and_then(|days| u32::try_from(days).ok())
             .unwrap_or(KEEP_DAYS);
         let max_body = top
-            .number("max_body", 1..=64 * 1024 * 1024)
+            .number("max_body", 1..=most_body(self.origin))
             .and_then(|bytes| usize::try_from(bytes).ok());
-        let public_url = public_url(&mut top);
+        let public_url = public_url(&mut top, self.origin);
+        if self.origin == Origin::Deployed && top.has("hosts") {
+            top.fault("hosts is for a Switchboard on one machine: a deployed one answers to the names of its gateway");
+        }
         let hosts = top.texts("hosts").unwrap_or_default();
         for host in hosts
             .iter()
@@ -175,7 +245,15 @@ pub(super) fn named<T>(
     }
 }
 
-fn public_url(top: &mut Fields<'_>) -> Option<Url> {
+/// The longest body that may be allowed, in bytes.
+const fn most_body(origin: Origin) -> i64 {
+    match origin {
+        Origin::BuiltIn | Origin::File => 64 * 1024 * 1024,
+        Origin::Deployed => 6 * 1024 * 1024,
+    }
+}
+
+fn public_url(top: &mut Fields<'_>, origin: Origin) -> Option<Url> {
     let text = top.text("public_url")?;
     let url = Url::parse(&text).ok().filter(|url| {
         matches!(url.scheme(), "http" | "https")
@@ -187,6 +265,9 @@ fn public_url(top: &mut Fields<'_>) -> Option<Url> {
     });
     if url.is_none() {
         top.fault("public_url is not an address such as \"https://hooks.example.com\"");
+    }
+    if origin == Origin::Deployed && url.as_ref().is_some_and(|url| url.scheme() != "https") {
+        top.fault("public_url must begin with https: the gateway speaks nothing else");
     }
     url
 }

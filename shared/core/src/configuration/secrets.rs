@@ -1,11 +1,11 @@
 //! Secrets: what a reference points to, and how it is named in a fault.
 
 use super::fields::Fields;
-use super::read::{Origin, Reader};
+use super::read::{Origin, Reader, Values};
 use crate::secret::{Reference, Secret};
 
 impl Reader<'_> {
-    /// The secret behind a reference.
+    /// The secret behind a reference; none, without a fault, where its value is not looked at.
     pub(super) fn secret(
         &mut self,
         fields: &mut Fields<'_>,
@@ -13,14 +13,24 @@ impl Reader<'_> {
         reference: &str,
     ) -> Option<Secret> {
         let Some(parsed) = Reference::parse(reference) else {
-            fields.fault(format!("{key} must be a reference to a secret, env:NAME or file:PATH, never the secret itself"));
+            let may = self.origin.references();
+            fields.fault(format!(
+                "{key} must be a reference to a secret, {may}, never the secret itself"
+            ));
             return None;
         };
-        if self.origin == Origin::File && matches!(parsed, Reference::Sample(_)) {
-            fields.fault(format!("{key}: sample: secrets are public and stand in the built-in sample only; use env:NAME or file:PATH"));
+        if let Some(why) = out_of_place(&parsed, self.origin) {
+            let may = self.origin.references();
+            fields.fault(format!("{key}: {why}; use {may}"));
             return None;
         }
-        let secret = match self.secrets.read(&parsed) {
+        if let Reference::Secret(name) = &parsed {
+            self.named.insert(name.clone());
+        }
+        let Values::Read(secrets) = self.values else {
+            return None;
+        };
+        let secret = match secrets.read(&parsed) {
             Ok(text) => Secret::new(&text),
             Err(why) => {
                 fields.fault(format!("the secret {parsed} cannot be read: {why}"));
@@ -31,6 +41,24 @@ impl Reader<'_> {
             fields.fault(format!("the secret {parsed} is empty"));
         }
         secret
+    }
+}
+
+/// Why a reference may not stand in a configuration of that origin.
+fn out_of_place(reference: &Reference, origin: Origin) -> Option<&'static str> {
+    match (reference, origin) {
+        (Reference::Sample(_), Origin::BuiltIn)
+        | (Reference::Environment(_) | Reference::File(_), Origin::BuiltIn | Origin::File)
+        | (Reference::Secret(_), Origin::Deployed) => None,
+        (Reference::Sample(_), Origin::File | Origin::Deployed) => {
+            Some("sample: secrets are public and stand in the built-in sample only")
+        }
+        (Reference::Secret(_), Origin::BuiltIn | Origin::File) => Some(
+            "secret: stands in a configuration for a deployed Switchboard, which `switchboard check --deployed` checks and `switchboard apply` sends there",
+        ),
+        (Reference::Environment(_) | Reference::File(_), Origin::Deployed) => Some(
+            "env: and file: stand in a configuration for one machine, and a deployed Switchboard has neither",
+        ),
     }
 }
 

@@ -214,6 +214,27 @@ macro_rules! conformance {
     };
 }
 
+/// The same for what keeps a deployed Switchboard's configuration:
+/// `switchboard_testkit::configuration_conformance!(Kept::new());`
+#[macro_export]
+macro_rules! configuration_conformance {
+    ($fixture:expr) => {
+        $crate::conformance! { @tests $fixture,
+            configuration: [
+                nothing_stands_before_the_first,
+                the_first_is_1_and_each_replacement_is_one_more,
+                what_stands_comes_back_byte_for_byte,
+                what_stands_survives_reopening,
+                another_version_than_the_one_seen_replaces_nothing,
+                the_same_call_twice_is_once,
+                a_call_made_again_after_another_replaced_it_changes_nothing,
+                of_several_at_once_one_replaces_and_the_others_are_told,
+                the_same_call_several_times_at_once_is_once,
+            ],
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -240,6 +261,7 @@ mod tests {
             include_str!("views_pages.rs"),
             include_str!("views_overview.rs"),
             include_str!("reopening.rs"),
+            include_str!("configuration.rs"),
         ];
         for line in modules.iter().flat_map(|module| module.lines()) {
             let Some(rest) = line.strip_prefix("pub async fn ") else {

@@ -1,7 +1,8 @@
 //! One conformance suite for each port, run by every backend.
 //!
 //! A backend implements [`Fixture`](fixture::Fixture) in a few lines and runs every check as a test of its own with
-//! [`conformance!`](crate::conformance). The modules are named by the port and what they are about; each names what a
+//! [`conformance!`](crate::conformance). What keeps a configuration is no part of every backend and has a list of its own,
+//! [`configuration_conformance!`](crate::configuration_conformance). The modules are named by the port and what they are about; each names what a
 //! port's words were taken to mean where they leave it open. What the checks ask is what the ports' docs promise, and
 //! no more: a bug that a backend had becomes a line in here.
 #![expect(
@@ -13,6 +14,7 @@
 #![expect(missing_docs, reason = "the name of a check is its sentence")]
 
 pub mod alerts;
+pub mod configuration;
 pub mod fixture;
 pub mod journal;
 pub mod ledger_accept;

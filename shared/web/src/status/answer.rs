@@ -10,7 +10,9 @@ use http::{HeaderValue, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use switchboard_core::operate::OperateError;
-use switchboard_core::ports::BackendError;
+use switchboard_core::ports::{BackendError, Version};
+
+use super::LONGEST_BODY;
 
 /// Seconds after which a client may ask again when the store was not reachable.
 const ASK_AGAIN_S: u32 = 2;
@@ -29,8 +31,17 @@ pub(super) enum Failure {
     NotFound(String),
     /// 409: it does not fit what stands.
     NotSet(String),
-    /// 413.
-    TooLarge,
+    /// 400: everything that is wrong with a configuration.
+    Unusable(Vec<String>),
+    /// 409: another version of the configuration stands, or none.
+    OtherVersion {
+        /// What is to be said of it.
+        what: String,
+        /// Which one stands.
+        stands: Option<Version>,
+    },
+    /// 413: over so many bytes.
+    TooLarge(usize),
     /// 415.
     NotJson,
     /// 500: our own fault.
@@ -60,9 +71,17 @@ impl Failure {
             ),
             Self::NotFound(what) => text(StatusCode::NOT_FOUND, &what),
             Self::NotSet(what) => text(StatusCode::CONFLICT, &what),
-            Self::TooLarge => text(
+            Self::Unusable(faults) => (
+                StatusCode::BAD_REQUEST,
+                json!({ "error": "the configuration cannot be used", "faults": faults }),
+            ),
+            Self::OtherVersion { what, stands } => (
+                StatusCode::CONFLICT,
+                json!({ "error": what, "version": stands }),
+            ),
+            Self::TooLarge(limit) => text(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                "the body is over the limit of 64 KiB",
+                &format!("the body is over the limit of {} KiB", limit / 1024),
             ),
             Self::NotJson => text(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -117,6 +136,8 @@ impl From<OperateError> for Failure {
 pub(super) trait Shape: DeserializeOwned + Send {
     /// The shape, for whoever sent another. Errors name it instead of quoting what came, which may hold a secret.
     const SHAPE: &'static str;
+    /// Its longest body, in bytes. A route whose body may be longer than the others' needs a limit of its own besides.
+    const LONGEST: usize = LONGEST_BODY;
 }
 
 /// A request's JSON body, whole and of its shape.
@@ -132,7 +153,7 @@ impl<T: Shape, S: Send + Sync> FromRequest<S> for Body<T> {
             Err(JsonRejection::BytesRejection(rejection))
                 if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE =>
             {
-                Err(Failure::TooLarge)
+                Err(Failure::TooLarge(T::LONGEST))
             }
             // The rejections are an open enum of the HTTP library's.
             Err(_) => Err(Failure::Unreadable(format!(

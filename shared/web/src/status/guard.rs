@@ -20,18 +20,30 @@ const OTHER_HOST: &str = "Switchboard answers here to loopback names only. To al
     `hosts` of the configuration.\n";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Lets a request pass whose Host is this machine's or configured. A page of another site that gets its own name to
+/// The name under which a gateway took a request, which it is trusted with: it answers to no names but its own. Whoever
+/// hands a request from the gateway on to the router puts it among the request's extensions. It is allowed like one in
+/// `hosts`; without it nothing changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedHost(String);
+
+impl TrustedHost {
+    /// A host name as the gateway gives it, without a port.
+    pub fn new(name: &str) -> Self {
+        Self(name.to_ascii_lowercase())
+    }
+}
+
+/// Lets a request pass whose Host is this machine's, configured or the gateway's. A page of another site that gets its own name to
 /// lead here (DNS rebinding) sends its own Host.
 pub(super) async fn own_host<B: Backend>(
     State(status): State<Arc<Status<B>>>,
     request: Request,
     next: Next,
 ) -> Response {
-    if allowed(
-        request.uri(),
-        request.headers(),
-        &status.configuration.hosts,
-    ) {
+    let mut hosts = status.configuration.hosts.clone();
+    let trusted = request.extensions().get::<TrustedHost>();
+    hosts.extend(trusted.map(|TrustedHost(name)| name.clone()));
+    if allowed(request.uri(), request.headers(), &hosts) {
         next.run(request).await
     } else {
         (StatusCode::FORBIDDEN, OTHER_HOST).into_response()

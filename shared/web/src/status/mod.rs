@@ -9,6 +9,7 @@ use axum::middleware;
 use axum::routing::{delete, get, post, put};
 use rand::CryptoRng;
 use switchboard_core::configuration::Configuration;
+use switchboard_core::deployed::Deployed;
 use switchboard_core::operate::Operator;
 use switchboard_core::ports::Backend;
 use switchboard_core::secret::Secret;
@@ -18,6 +19,7 @@ use url::Url;
 mod access;
 mod admin;
 mod answer;
+mod configuration;
 mod guard;
 mod health;
 mod metrics;
@@ -27,9 +29,11 @@ mod routes;
 mod session;
 mod sign_in;
 
+pub use guard::TrustedHost;
+
 use session::{AdminToken, CookieScope, FailedSignIns, OneTimeCodes};
 
-/// Longest body that any of these routes reads, in bytes.
+/// Longest body that any of these routes reads, but for a configuration, in bytes.
 const LONGEST_BODY: usize = 64 * 1024;
 
 /// What a [`Status`] is made of.
@@ -44,7 +48,8 @@ pub struct Setup<B> {
     pub rng: Box<dyn CryptoRng + Send>,
     /// What an operator proves to be one with.
     pub admin_token: Secret,
-    /// The address that senders reach this Switchboard under, where the configuration has no `public_url`.
+    /// The address that senders reach this Switchboard under, where the configuration has no `public_url`. When the one
+    /// that counts is https, cookies travel over that only.
     pub address: Url,
 }
 
@@ -61,15 +66,17 @@ pub struct Status<B> {
     health: health::Shared,
     address: Url,
     cookies: CookieScope,
+    deployed: Option<Arc<Deployed>>,
 }
 
 impl<B: Backend> Status<B> {
     /// Makes what the routes need.
     pub fn new(setup: Setup<B>) -> Self {
         let public = setup.configuration.public_url.as_ref();
-        let cookies = match public.map(Url::scheme) {
-            Some("https") => CookieScope::HttpsOnly,
-            Some(_) | None => CookieScope::AnyScheme,
+        let address = public.unwrap_or(&setup.address).clone();
+        let cookies = match address.scheme() {
+            "https" => CookieScope::HttpsOnly,
+            _ => CookieScope::AnyScheme,
         };
         Self {
             operator: Operator::new(
@@ -77,7 +84,7 @@ impl<B: Backend> Status<B> {
                 Arc::clone(&setup.backend),
                 Arc::clone(&setup.clock),
             ),
-            address: public.unwrap_or(&setup.address).clone(),
+            address,
             configuration: setup.configuration,
             backend: setup.backend,
             clock: setup.clock,
@@ -87,6 +94,17 @@ impl<B: Backend> Status<B> {
             failed: Mutex::default(),
             health: health::Shared::default(),
             cookies,
+            deployed: None,
+        }
+    }
+
+    /// The same for a deployed Switchboard, whose configuration operators read and replace here. The one it was made with
+    /// counts until it is made again: see [`crate::deployed`].
+    #[must_use]
+    pub fn with_deployed(self, deployed: Arc<Deployed>) -> Self {
+        Self {
+            deployed: Some(deployed),
+            ..self
         }
     }
 
@@ -111,7 +129,8 @@ impl<B: Backend> Status<B> {
     }
 }
 
-/// The routes of operators. `/healthz` answers to every Host, all others to this machine's names and `hosts` only.
+/// The routes of operators. `/healthz` answers to every Host, all others to this machine's names, those in `hosts`, and a
+/// [`TrustedHost`] only.
 pub fn router<B: Backend>(status: Arc<Status<B>>) -> Router {
     let mut guarded = Router::new()
         .route("/", get(sign_in::front::<B>))
@@ -133,7 +152,13 @@ pub fn router<B: Backend>(status: Arc<Status<B>>) -> Router {
         .route("/admin/release", post(admin::release::<B>))
         .route("/admin/endpoint", put(admin::set_endpoint::<B>))
         .route("/admin/endpoint", delete(admin::clear_endpoint::<B>))
-        .route("/admin/endpoint/rotate", post(admin::rotate_endpoint::<B>));
+        .route("/admin/endpoint/rotate", post(admin::rotate_endpoint::<B>))
+        .route(
+            "/admin/configuration",
+            get(configuration::stored::<B>)
+                .put(configuration::apply::<B>)
+                .layer(DefaultBodyLimit::max(configuration::LONGEST)),
+        );
     for asset in page::ASSETS {
         guarded = guarded.route(asset.path, get(move || async move { asset.response() }));
     }

@@ -16,7 +16,8 @@ use url::Url;
 
 use super::access::Reader;
 use super::answer::Failure;
-use super::{Status, read};
+use super::configuration::InUse;
+use super::{Status, configuration, read};
 
 /// The routes, whole: there is never a next page.
 #[derive(Serialize)]
@@ -25,6 +26,9 @@ pub(super) struct RoutesAnswer<'a> {
     next: Option<String>,
     retry: BTreeMap<DestinationName, RetryAnswer>,
     sources: Vec<SourceAnswer<'a>>,
+    /// Which configuration this is; not told where it is a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configuration: Option<InUse>,
 }
 
 /// By what rules a destination is delivered to.
@@ -57,18 +61,19 @@ pub(super) async fn routes<B: Backend>(
     State(status): State<Arc<Status<B>>>,
 ) -> Result<axum::response::Response, Failure> {
     let settings = read::settings(&status).await?;
-    let configuration = &status.configuration;
-    let sources = configuration.sources.iter().map(|source| SourceAnswer {
+    let stands = &status.configuration;
+    let sources = stands.sources.iter().map(|source| SourceAnswer {
         name: &source.name,
         scheme: source.scheme.name,
         secrets: source.keys().len(),
         address: address_of(&status.address, &source.name),
     });
     let answer = RoutesAnswer {
-        items: &configuration.routes,
+        items: &stands.routes,
         next: None,
-        retry: retry(configuration, &settings),
+        retry: retry(stands, &settings),
         sources: sources.collect(),
+        configuration: configuration::in_use(&status),
     };
     Ok(axum::response::IntoResponse::into_response(Json(answer)))
 }

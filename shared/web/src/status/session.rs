@@ -1,5 +1,10 @@
 //! Who is an operator: the admin token, the cookie that a sign-in gives, and the codes of one-time links. Decides
 //! over texts only; comparisons are the MAC's own.
+//!
+//! Nothing is kept of a cookie: it proves itself by the admin token. So any number of processes that share the token know
+//! each other's sign-ins. What follows from it: signing out takes the cookie from the browser, while a copy made before
+//! holds until its end, and a new token ends every sign-in at once, in each process as it gets it. One-time links and the
+//! count of failed sign-ins are of one process.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;

@@ -277,14 +277,7 @@ impl Desk {
 
     /// Sends a request as it stands.
     pub(crate) async fn send(&self, request: Request<Body>) -> Seen {
-        let response = self.router.clone().oneshot(request).await.expect("answer");
-        let (parts, body) = response.into_parts();
-        let bytes = to_bytes(body, usize::MAX).await.expect("body");
-        Seen {
-            status: parts.status,
-            headers: parts.headers,
-            text: String::from_utf8(bytes.to_vec()).expect("text"),
-        }
+        send(&self.router, request).await
     }
 
     /// GET with the token.
@@ -304,6 +297,18 @@ impl Desk {
         let link = self.status.one_time_link();
         let seen = self.send(ask(Method::GET, &link, &[], "")).await;
         ("cookie", seen.cookie())
+    }
+}
+
+/// Sends a request to a router.
+pub(crate) async fn send(router: &Router, request: Request<Body>) -> Seen {
+    let response = router.clone().oneshot(request).await.expect("answer");
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.expect("body");
+    Seen {
+        status: parts.status,
+        headers: parts.headers,
+        text: String::from_utf8(bytes.to_vec()).expect("text"),
     }
 }
 

@@ -3,6 +3,10 @@
 #[cfg(test)]
 mod admin;
 #[cfg(test)]
+mod configuration;
+#[cfg(test)]
+mod deployed;
+#[cfg(test)]
 mod desk;
 #[cfg(test)]
 mod fake;

@@ -66,6 +66,8 @@ fn uses(member: &Member, row: &Row, members: &[Member]) -> Vec<String> {
     let dev = member
         .dev
         .iter()
+        // A crate's tests may name it once more, with a feature that is for tests.
+        .filter(|node| node.name != member.name)
         .filter(|node| may_not(node, &[row.may_use, row.tests_may_use]))
         .map(|node| {
             format!(
@@ -155,8 +157,13 @@ mod tests {
                 &["switchboard-testkit"],
             ),
             member(
-                "functions/ingress",
+                "functions/shared",
                 &[core, (1, "switchboard-aws"), (2, "aws-sdk-sqs")],
+                &["switchboard-testkit"],
+            ),
+            member(
+                "functions/ingress",
+                &[core, (1, "switchboard-shared"), (2, "aws-sdk-sqs")],
                 &["switchboard-testkit"],
             ),
             member("tests", &[core, (1, "switchboard-testkit")], &[]),
@@ -248,6 +255,16 @@ mod tests {
             &[],
         ));
         assert!(breach.starts_with("switchboard-testkit depends on switchboard-aws"));
+    }
+
+    #[test]
+    fn the_tests_of_a_crate_may_use_it_with_a_feature_for_tests() {
+        let own = member(
+            "shared/web",
+            &[(1, "switchboard-core")],
+            &["switchboard-web"],
+        );
+        assert_eq!(breaches(&workspace(Some(own))), Vec::<String>::new());
     }
 
     #[test]

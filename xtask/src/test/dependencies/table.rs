@@ -75,6 +75,14 @@ pub(super) const RULE: [Row; 10] = [
         tests_may_use: &[Group::Testkit],
         never: &["aws-*", "lambda_*"],
     },
+    // What the functions on AWS share is theirs as an adapter is.
+    Row {
+        folder: "functions/shared",
+        group: Group::Middle,
+        may_use: &[Group::Core, Group::Middle],
+        tests_may_use: &[Group::Testkit],
+        never: &["rusqlite", "libsqlite3-sys"],
+    },
     Row {
         folder: "functions/*",
         group: Group::Function,

@@ -121,6 +121,7 @@ function showAll({ overview, routes, lists, event }) {
   when("destinations", [overview.destinations, overview.held, routes.retry], () =>
     tables.destinations(overview, routes.retry));
   when("routes", routes.items, tables.routes);
+  byId("never-applied").hidden = routes.configuration?.version !== null;
   when("sources", [overview.sources, routes.sources], () => tables.sources(overview, routes.sources));
   when("retry", routes.retry, tables.retry);
   when("endpoint", [overview.your_endpoint, overview.held], () => showEndpoint(overview));

@@ -1,0 +1,7 @@
+//! What the four functions on AWS share: how they start, what they read from their environment, and their log.
+
+pub mod clock;
+pub mod environment;
+mod fail;
+mod log;
+pub mod start;

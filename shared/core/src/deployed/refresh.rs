@@ -1,0 +1,180 @@
+//! Reading again: what is stored, the secrets that it names, and which of both counts from then on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::complaint::Complaint;
+use super::found::{AsFound, NOT_ANSWERED, values};
+use super::{Applied, Deployed, Standing};
+use crate::configuration::{self, Configuration, Fault, Origin, check_deployed};
+use crate::ports::{Found, Stored, Version};
+use crate::secret::{Secret, SecretName};
+
+/// What whoever reads remembers from one time to the next.
+#[derive(Default)]
+pub(super) struct Turn {
+    /// What was stored when it could be read last.
+    stored: Option<Stored>,
+    /// When it is looked at again, in ticks.
+    look: Duration,
+    /// For which version the secrets were read last, and when, in ticks.
+    read: Option<(Version, Duration)>,
+    /// The secrets of the configuration in use.
+    secrets: BTreeMap<SecretName, Secret>,
+    of_store: Complaint,
+    of_text: Complaint,
+    of_secrets: Complaint,
+}
+
+impl Deployed {
+    /// Reads what is due at `now`. Whatever fails leaves what stands.
+    pub(super) async fn refresh(&self, turn: &mut Turn, now: Duration) {
+        self.hold_off(now);
+        if turn.look <= now {
+            turn.look = now.saturating_add(self.every.look);
+            self.look(turn).await;
+        }
+        if let Some(stored) = turn.stored.clone()
+            && self.is_due(turn, stored.version, now)
+        {
+            self.take(turn, stored, now).await;
+        }
+        self.settle(turn);
+    }
+
+    /// Moves what is due on before it is read, so that one who is cut off in the middle does not make everybody after it
+    /// read. While nothing stands everybody waits for the one who reads.
+    fn hold_off(&self, now: Duration) {
+        let mut shown = self.shown();
+        if shown.standing.is_some() {
+            shown.due = now.saturating_add(self.every.look);
+        }
+    }
+
+    /// Whether secrets are to be read for a version: for a new one at once, else after their time, or while nothing stands.
+    fn is_due(&self, turn: &Turn, version: Version, now: Duration) -> bool {
+        let fresh = turn
+            .read
+            .is_some_and(|(read, at)| read == version && now < self.end_of(at));
+        !fresh || self.shown().standing.is_none()
+    }
+
+    /// Until when secrets count that were read at `at`.
+    fn end_of(&self, at: Duration) -> Duration {
+        at.saturating_add(self.every.secrets)
+    }
+
+    /// Looks at what is stored.
+    async fn look(&self, turn: &mut Turn) {
+        match self.stored().await {
+            Ok(Some(stored)) => {
+                turn.of_store.over("the configuration can be read again");
+                turn.stored = Some(stored);
+            }
+            // None that was there goes by itself.
+            Ok(None) if turn.stored.is_some() => {
+                turn.of_store
+                    .is("what was applied is not stored any more".to_owned());
+            }
+            Ok(None) => {
+                turn.of_store.over("the configuration can be read again");
+                let never = || Standing {
+                    configuration: Arc::new(Configuration::empty()),
+                    applied: None,
+                };
+                self.shown().standing.get_or_insert_with(never);
+            }
+            Err(error) => turn.of_store.is(error.line()),
+        }
+    }
+
+    /// Reads the secrets of a stored configuration and puts it in use, unless it cannot be used.
+    async fn take(&self, turn: &mut Turn, stored: Stored, now: Duration) {
+        let named = check_deployed(&stored.text).secrets;
+        let mut found = self.secrets.read(&named).await;
+        turn.read = Some((stored.version, now));
+        let mut kept = Vec::new();
+        for name in named {
+            let why = match found.get(&name) {
+                Some(Ok(_)) => continue,
+                Some(Err(why)) => why.clone(),
+                None => NOT_ANSWERED.to_owned(),
+            };
+            if let Some(last) = turn.secrets.get(&name) {
+                kept.push(format!("secret:{name}, whose last value stays: {why}"));
+                found.insert(name, Ok(last.clone()));
+            }
+        }
+        match configuration::read(&stored.text, Origin::Deployed, &AsFound(&found)) {
+            Ok(read) => {
+                if kept.is_empty() {
+                    turn.of_secrets.over("every secret can be read again");
+                } else {
+                    turn.of_secrets
+                        .is(format!("not readable: {}", kept.join("; ")));
+                }
+                self.stand(turn, stored, read.configuration, found, now);
+            }
+            Err(faults) => {
+                let why = format!("version {}: {}", stored.version, line(&faults));
+                turn.of_text.is(why);
+            }
+        }
+    }
+
+    /// Puts a configuration in use, unless it is in use already.
+    pub(super) fn stand(
+        &self,
+        turn: &mut Turn,
+        stored: Stored,
+        configuration: Configuration,
+        found: Found,
+        now: Duration,
+    ) {
+        let secrets = values(found);
+        let applied = Applied {
+            version: stored.version,
+            at: stored.at,
+        };
+        turn.of_text.over("what is applied can be used again");
+        turn.read = Some((stored.version, now));
+        turn.stored = Some(stored);
+        let mut shown = self.shown();
+        let before = shown
+            .standing
+            .as_ref()
+            .and_then(|standing| standing.applied);
+        if before == Some(applied) && turn.secrets == secrets {
+            return;
+        }
+        tracing::info!(
+            configuration.version = applied.version.number(),
+            sources = configuration.sources.len(),
+            destinations = configuration.destinations.len(),
+            routes = configuration.routes.len(),
+            new_secrets = before == Some(applied),
+            "configuration in use"
+        );
+        turn.secrets = secrets;
+        shown.standing = Some(Standing {
+            configuration: Arc::new(configuration),
+            applied: Some(applied),
+        });
+    }
+
+    /// Notes when something is due next, and why nothing stands if nothing does.
+    pub(super) fn settle(&self, turn: &Turn) {
+        let secrets = turn.read.map_or(Duration::MAX, |(_, at)| self.end_of(at));
+        let mut shown = self.shown();
+        shown.due = turn.look.min(secrets);
+        let wrong = turn.of_store.line().or(turn.of_text.line());
+        wrong.unwrap_or_default().clone_into(&mut shown.why);
+    }
+}
+
+/// All faults, in one line.
+fn line(faults: &[Fault]) -> String {
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    faults.join("; ")
+}

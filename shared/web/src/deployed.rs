@@ -1,0 +1,43 @@
+//! The routers of a deployed Switchboard: made of its configuration, and made again when that changes, while they serve.
+
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, StatusCode};
+use serde_json::json;
+use switchboard_core::deployed::{Deployed, Made, Standing};
+use tower::ServiceExt;
+
+/// Seconds after which it is worth coming back: by then it is looked for again.
+const TRY_AGAIN_AFTER: HeaderValue = HeaderValue::from_static("5");
+
+/// A router that hands each request to the one that `build` made of the configuration that counts at that moment. While no
+/// configuration could be read at all, everything is answered 503: what nobody knows of may well be a source.
+pub fn router(
+    deployed: Arc<Deployed>,
+    build: impl Fn(&Standing) -> Router + Send + Sync + 'static,
+) -> Router {
+    let made = Arc::new(Made::new(build));
+    Router::new().fallback(move |request: Request| {
+        let (deployed, made) = (Arc::clone(&deployed), Arc::clone(&made));
+        async move {
+            match deployed.current().await {
+                Ok(standing) => match made.of(&standing).oneshot(request).await {
+                    Ok(response) => response,
+                },
+                Err(_) => try_again(),
+            }
+        }
+    })
+}
+
+/// 503. Why is in the log already, where it began.
+fn try_again() -> Response {
+    let body = Json(json!({ "status": "try again" }));
+    let mut response = (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
+    response.headers_mut().insert(RETRY_AFTER, TRY_AGAIN_AFTER);
+    response
+}
