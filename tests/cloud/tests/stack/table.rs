@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use switchboard_aws::schema::{INDEXES, KEY, Key, Projection, TTL};
 
 use super::{named, parameter, properties, reference, resource};
 
@@ -11,12 +12,10 @@ fn table() -> Value {
 }
 
 #[test]
-fn the_table_is_paid_by_request_expires_by_ttl_and_streams_both_images() {
+fn the_table_is_paid_by_request_encrypted_and_streams_both_images() {
     assert_eq!(named("AWS::DynamoDB::Table"), ["Table"]);
     let table = table();
     assert_eq!(table["BillingMode"], "PAY_PER_REQUEST");
-    let ttl = json!({ "AttributeName": "ttl", "Enabled": true });
-    assert_eq!(table["TimeToLiveSpecification"], ttl);
     let stream = json!({ "StreamViewType": "NEW_AND_OLD_IMAGES" });
     assert_eq!(table["StreamSpecification"], stream);
     assert_eq!(table["SSESpecification"], json!({ "SSEEnabled": true }));
@@ -44,48 +43,44 @@ fn the_table_outlives_its_stack_and_is_protected_and_recoverable_unless_a_parame
     }
 }
 
-/// Index, its keys, and what it holds beside the table's and its own; `None`: nothing.
-const INDEXES: [(&str, &[&str], Option<&str>); 5] = [
-    (
-        "recent",
-        &["g1", "g1s"],
-        Some("src sid k at ln pl tok un scp"),
-    ),
-    ("scoped", &["g2", "g1s"], None),
-    ("waiting", &["g3", "g3s"], Some("due to ac run lf bk lk")),
-    (
-        "open",
-        &["g4", "g4s"],
-        Some("st n bs due why wl src k ra un to ac run lf ch"),
-    ),
-    ("dead", &["g5"], None),
-];
-
-/// Keys as `CloudFormation` has them.
-fn keys(names: &[&str]) -> Value {
-    let types = ["HASH", "RANGE"];
-    names
-        .iter()
-        .zip(types)
-        .map(|(name, kind)| json!({ "AttributeName": name, "KeyType": kind }))
-        .collect()
+/// A key as `CloudFormation` has it.
+fn key(key: Key) -> Value {
+    let mut written = vec![json!({ "AttributeName": key.partition, "KeyType": "HASH" })];
+    written.extend(
+        key.sort
+            .map(|sort| json!({ "AttributeName": sort, "KeyType": "RANGE" })),
+    );
+    Value::Array(written)
 }
 
+/// What an index holds beside the keys, in no order.
+fn held(projection: &Value) -> (Value, BTreeSet<&str>) {
+    let attributes = projection["NonKeyAttributes"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let attributes = attributes.map(|name| name.as_str().expect("a name"));
+    (projection["ProjectionType"].clone(), attributes.collect())
+}
+
+/// The backend's own description of its table, against which its tests run, is what is deployed.
 #[test]
-fn each_index_has_its_keys_and_holds_what_is_read_from_it_and_no_more() {
+fn the_table_and_each_index_have_the_keys_and_hold_what_the_backend_reads_and_no_more() {
     let table = table();
-    assert_eq!(table["KeySchema"], keys(&["pk", "sk"]));
-    let indexes = INDEXES.map(|(name, key, held)| {
-        let projection = match held {
-            Some(held) => json!({
-                "ProjectionType": "INCLUDE",
-                "NonKeyAttributes": held.split(' ').collect::<Vec<_>>(),
-            }),
-            None => json!({ "ProjectionType": "KEYS_ONLY" }),
+    assert_eq!(table["KeySchema"], key(KEY));
+    let ttl = json!({ "AttributeName": TTL, "Enabled": true });
+    assert_eq!(table["TimeToLiveSpecification"], ttl);
+    let indexes = table["GlobalSecondaryIndexes"].as_array().expect("indexes");
+    assert_eq!(indexes.len(), INDEXES.len());
+    for (found, due) in indexes.iter().zip(INDEXES) {
+        assert_eq!(found["IndexName"], due.name);
+        assert_eq!(found["KeySchema"], key(due.key), "{}", due.name);
+        let due_held = match due.projection {
+            Projection::Keys => (json!("KEYS_ONLY"), BTreeSet::new()),
+            Projection::Only(names) => (json!("INCLUDE"), names.iter().copied().collect()),
         };
-        json!({ "IndexName": name, "KeySchema": keys(key), "Projection": projection })
-    });
-    assert_eq!(table["GlobalSecondaryIndexes"], json!(indexes));
+        assert_eq!(held(&found["Projection"]), due_held, "{}", due.name);
+    }
 }
 
 /// `CloudFormation` refuses an attribute that is declared and no key, and a key that is not declared.
@@ -95,16 +90,16 @@ fn exactly_the_keys_are_declared_all_of_them_text() {
     let declared = table["AttributeDefinitions"]
         .as_array()
         .expect("attributes");
-    assert!(
-        declared
-            .iter()
-            .all(|attribute| attribute["AttributeType"] == "S")
-    );
+    let is_text = |attribute: &Value| attribute["AttributeType"] == "S";
+    assert!(declared.iter().all(is_text), "{declared:?}");
     let declared: BTreeSet<_> = declared
         .iter()
         .map(|attribute| attribute["AttributeName"].as_str().expect("a name"))
         .collect();
-    let keys = INDEXES.iter().flat_map(|(_, key, _)| key.iter().copied());
-    let due: BTreeSet<_> = keys.chain(["pk", "sk"]).collect();
+    let keys = INDEXES.iter().map(|index| index.key).chain([KEY]);
+    let due: BTreeSet<_> = keys
+        .flat_map(|key| [Some(key.partition), key.sort])
+        .flatten()
+        .collect();
     assert_eq!(declared, due);
 }
