@@ -5,12 +5,14 @@
 )]
 
 pub mod client;
+pub mod configuration;
 pub mod environment;
 pub mod failure;
 mod item;
 mod keys;
 mod life;
 pub mod schema;
+pub mod secrets;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod token;
