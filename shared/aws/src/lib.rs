@@ -22,6 +22,7 @@ pub mod message;
 mod moves;
 mod queue;
 mod read;
+pub mod received;
 mod record;
 mod release;
 mod repeat;
