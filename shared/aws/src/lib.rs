@@ -15,6 +15,7 @@ mod find;
 mod fold;
 mod item;
 mod journal;
+pub mod keeper;
 mod keys;
 mod life;
 mod memory;
