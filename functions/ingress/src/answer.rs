@@ -48,3 +48,28 @@ fn try_again() -> Response {
     let body = r#"{"status":"try again"}"#;
     (StatusCode::SERVICE_UNAVAILABLE, headers, body).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::any;
+
+    use super::*;
+
+    /// Far longer than a request may take.
+    const DEADLINE: Duration = Duration::from_secs(30);
+
+    #[tokio::test]
+    async fn whatever_a_request_waits_for_its_sender_is_told_to_try_again_in_time() {
+        let stuck = Router::new().fallback(any(std::future::pending::<()>));
+        let answering = within_time(stuck, Request::default());
+        let answered = tokio::time::timeout(DEADLINE, answering).await;
+        let Ok(answer) = answered.expect("in time");
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(answer.headers().contains_key(RETRY_AFTER));
+    }
+
+    #[test]
+    fn storing_and_counting_end_before_the_whole_request_does() {
+        assert!(LIMITS.accept_time + LIMITS.count_time < WHOLE);
+    }
+}

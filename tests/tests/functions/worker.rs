@@ -137,17 +137,25 @@ async fn a_failed_attempt_queues_the_next_under_the_same_key() {
 #[tokio::test]
 async fn a_held_destination_gets_nothing_and_its_delivery_is_held() {
     let board = Board::start().await;
+    let ingress = board.function("ingress").start().await;
+    let before = board.post(&ingress, "1", b"{}").await;
+    let old = board.hints(1).await.remove(0);
+    let worker = board.function("worker").start().await;
+    let answer = worker.invoke(&batch(&[(&old, 1)])).await.answer();
+    assert!(given_back(&answer).is_empty(), "{answer}");
+
     let chat = DestinationName::parse("chat").expect("a name");
     board.aws.change(Change::Hold(chat)).await.expect("held");
-    let ingress = board.function("ingress").start().await;
-    let event = board.post(&ingress, "1", b"{}").await;
+    let event = board.post(&ingress, "2", b"{}").await;
     let hint = board.hints(1).await.remove(0);
+    // It has not seen the settings yet.
     let worker = board.function("worker").start().await;
-    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+    let answer = worker.invoke(&batch(&[(&hint, 1), (&old, 2)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
-    assert!(board.sink.received().is_empty());
-    let seen = board.event(&event).await;
-    assert_eq!(seen.deliveries[0].state.as_str(), "held");
+    assert_eq!(board.sink.received().len(), 1, "only that before the hold");
+    let state = async |event: &str| board.event(event).await.deliveries[0].state.as_str();
+    assert_eq!(state(&event).await, "held");
+    assert_eq!(state(&before).await, "delivered", "its hint is out of date");
 }
 
 #[tokio::test]
@@ -169,6 +177,12 @@ async fn a_delivery_without_a_destination_dies_and_its_ticket_redrives_that_deat
         .apply(Some(2), &configuration(&board.sink.url("/")))
         .await;
     let worker = board.function("worker").start().await;
+    let other = ticket.body.replace("\"n\":0", "\"n\":6");
+    assert_ne!(other, ticket.body);
+    let moved = board.by_hand(&other).await;
+    let answer = worker.invoke(&batch(&[(&moved, 1)])).await.answer();
+    assert!(given_back(&answer).is_empty(), "{answer}");
+    assert_eq!(state().await, "dead", "another death");
     let moved = board.by_hand(&ticket.body).await;
     let answer = worker.invoke(&batch(&[(&moved, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
