@@ -1,7 +1,7 @@
 //! The environment, read once. What is missing or wrong in it is collected, so that one start tells all of it.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
@@ -77,9 +77,11 @@ impl Environment {
         })
     }
 
-    /// A socket's address, such as the platform's own.
-    pub fn socket(&self, name: &str) -> Option<SocketAddr> {
-        self.parsed(name, "an address with a port", |value| value.parse().ok())
+    /// The addresses of a host with a port, such as the platform's own.
+    pub fn sockets(&self, name: &str) -> Option<Vec<SocketAddr>> {
+        self.parsed(name, "a host with a port", |value| {
+            Some(value.to_socket_addrs().ok()?.collect())
+        })
     }
 
     /// Adds a fault.
@@ -129,7 +131,7 @@ mod tests {
         ]);
         let read = environment.text("EMPTY").map(str::to_owned);
         let read = read.zip(environment.queue("QUEUE"));
-        let read = read.zip(environment.socket("HOST"));
+        let read = read.zip(environment.sockets("HOST"));
         let read = read.zip(environment.queue("GOOD"));
         let faults = environment.whole(read).expect_err("faults");
         assert_eq!(
@@ -137,7 +139,7 @@ mod tests {
             [
                 "EMPTY is not set",
                 "QUEUE is not the address of a queue: \"deliveries\"",
-                "HOST is not an address with a port: \"localhost\"",
+                "HOST is not a host with a port: \"localhost\"",
             ]
         );
         let good = environment.queue("GOOD");

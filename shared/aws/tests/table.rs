@@ -101,9 +101,8 @@ async fn the_table_is_as_the_schema_says() {
         })
         .collect();
     found.sort_by(|one, other| one.0.cmp(&other.0));
-    let owned = |names: &[&str]| -> Vec<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
-    };
+    let owned =
+        |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
     let mut expected: Vec<_> = INDEXES
         .iter()
         .map(|index| {
