@@ -150,7 +150,10 @@ async fn a_held_destination_gets_nothing_and_its_delivery_is_held() {
     let hint = board.hints(1).await.remove(0);
     // It has not seen the settings yet.
     let worker = board.function("worker").start().await;
-    let answer = worker.invoke(&batch(&[(&hint, 1), (&old, 2)])).await.answer();
+    let answer = worker
+        .invoke(&batch(&[(&hint, 1), (&old, 2)]))
+        .await
+        .answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     assert_eq!(board.sink.received().len(), 1, "only that before the hold");
     let state = async |event: &str| board.event(event).await.deliveries[0].state.as_str();

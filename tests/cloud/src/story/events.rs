@@ -3,7 +3,8 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 use switchboard_tests::receivers::books;
-use switchboard_tests::wait;
+use switchboard_tests::wait::{self, DEADLINE};
+use tokio::time::timeout;
 
 use super::setting::{Due, Scene};
 
@@ -107,11 +108,24 @@ pub(super) async fn add_up(scene: &Scene<'_>) {
         "held": 0,
         "dead": 0,
     });
-    let due = due.as_object().expect("totals");
-    wait::until(&format!("the totals are {due:?}"), async || {
+    let names = due.as_object().expect("totals").keys();
+    let found = async || {
         let totals = scene.operator.totals().await;
-        let hold = due.iter().all(|(name, number)| &totals[name] == number);
-        hold.then_some(())
-    })
-    .await;
+        let pairs = names
+            .clone()
+            .map(|name| (name.clone(), totals[name].clone()));
+        Value::Object(pairs.collect())
+    };
+    let mut last = found().await;
+    let folded = async {
+        while last != due {
+            last = found().await;
+        }
+    };
+    // When the time is over, the last ones are judged.
+    let _ = timeout(DEADLINE, folded).await;
+    assert_eq!(
+        last, due,
+        "the totals, where what was done comes to the right"
+    );
 }
