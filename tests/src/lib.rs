@@ -10,6 +10,7 @@
 )]
 
 pub mod browser;
+pub mod lambda;
 pub mod libraries;
 pub mod load;
 pub mod process;

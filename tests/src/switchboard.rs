@@ -29,11 +29,18 @@ pub fn binary() -> PathBuf {
     beside("switchboard")
 }
 
-/// A binary beside the tests' own, in the same build folder.
-pub(crate) fn beside(name: &str) -> PathBuf {
+/// A binary beside this program, which is a test or a binary of the same profile.
+pub fn beside(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a path");
-    let folder = own.ancestors().nth(2).expect("a build folder");
-    let binary = folder.join(name);
+    let folder = own.parent().expect("a folder");
+    // Cargo puts tests one folder deeper.
+    let is_test = folder.file_name().is_some_and(|name| name == "deps");
+    let folder = if is_test {
+        folder.parent()
+    } else {
+        Some(folder)
+    };
+    let binary = folder.expect("a build folder").join(name);
     assert!(
         binary.exists(),
         "{} is missing: run `cargo build --workspace --bins`, or `cargo xtask test`",

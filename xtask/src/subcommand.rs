@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::bench;
+use crate::e2e;
 use crate::environment::Environment;
 use crate::fuzz;
 use crate::soak;
@@ -19,7 +20,7 @@ pub(crate) struct Subcommand {
     pub(crate) run: fn(&Environment, &[&str]) -> Result<ExitCode, String>,
 }
 
-const ALL: [Subcommand; 4] = [
+const ALL: [Subcommand; 5] = [
     Subcommand {
         name: "test",
         what: "runs every check and every test there is, and ends with a summary",
@@ -29,6 +30,11 @@ const ALL: [Subcommand; 4] = [
         name: "bench",
         what: "measures the release build beside bare floors: --json, and groups of figures by name",
         run: bench::run,
+    },
+    Subcommand {
+        name: "e2e",
+        what: "deploys the stack on the AWS emulator and tells its story: --enforced, and --stay to look around",
+        run: e2e::run,
     },
     Subcommand {
         name: "soak",

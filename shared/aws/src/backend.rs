@@ -110,6 +110,20 @@ impl Aws {
     }
 }
 
+impl Aws {
+    /// The same, where the name (ARN) of the table's stream is known: without it the table is asked.
+    #[must_use]
+    pub fn with_stream(self, clients: &Clients, name: String) -> Self {
+        let (streams, dynamodb) = (clients.streams.clone(), clients.dynamodb.clone());
+        let table = self.place.table.clone();
+        let stream = TableStream::new(streams, dynamodb.clone(), table.clone()).with_name(name);
+        Self {
+            fold: Fold::new(stream, Totals::new(dynamodb, table)),
+            ..self
+        }
+    }
+}
+
 impl Ledger for Aws {
     async fn accept(&self, event: &Event, plan: &[Queued], keep: Keep) -> Answer<Accepted> {
         self.store_event(event, plan, keep).await

@@ -28,6 +28,8 @@ pub(crate) const REPEATS: &str = "R#";
 pub(crate) const SETTINGS_PARTITION: &str = "S";
 /// Sort key of the settings.
 pub(crate) const SETTINGS: &str = "settings";
+/// Sort key of the configuration.
+pub(crate) const CONFIGURATION: &str = "configuration";
 
 /// Partition of an event and of all that belongs to it.
 pub(crate) fn event(id: &EventId) -> String {

@@ -282,7 +282,14 @@ impl Aws {
         Ok(done.into_iter().flatten().collect())
     }
 
-    fn moved(&self, before: Delivery, stood: Stood, keep: Keep, now: Timestamp) -> Delivery {
+    /// What a delivery is once it stands as `stood`.
+    pub(crate) fn moved(
+        &self,
+        before: Delivery,
+        stood: Stood,
+        keep: Keep,
+        now: Timestamp,
+    ) -> Delivery {
         let mut about = before.about;
         match stood.state {
             State::Dead | State::Held => {

@@ -116,6 +116,15 @@ pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitC
     })
 }
 
+/// What is measured is what is deployed, but with the names of its lines: allocations are told by where they are made.
+const RELEASE: [&str; 5] = [
+    "--release",
+    "--config",
+    "profile.release.strip=\"none\"",
+    "--config",
+    "profile.release.debug=\"line-tables-only\"",
+];
+
 fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Failure> {
     let wanted = |group: &Group| asked.groups.is_empty() || asked.groups.contains(&group.name);
     let built = environment.build_folder.join("release");
@@ -126,19 +135,15 @@ fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Fai
         .iter()
         .any(|group| group.name == ALLOCATIONS && wanted(group))
     {
-        let release = [
-            "--release",
-            "--features",
-            "switchboard-local/count-allocations",
-        ];
-        Cargo::building(environment, &release).run_aside()?;
+        let counting = ["--features", "switchboard-local/count-allocations"];
+        Cargo::building(environment, &[&RELEASE[..], &counting].concat()).run_aside()?;
         std::fs::copy(
             built.join("switchboard"),
             folder.join("switchboard-that-counts"),
         )
         .map_err(|cause| Failure(format!("keeping the build that counts: {cause}")))?;
     }
-    Cargo::building(environment, &["--release"]).run_aside()?;
+    Cargo::building(environment, &RELEASE).run_aside()?;
     let mut rows = Vec::new();
     for group in GROUPS.iter().filter(|group| wanted(group)) {
         eprintln!("measuring: {}", group.name);

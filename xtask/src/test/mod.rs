@@ -8,6 +8,7 @@ mod libraries;
 mod results;
 mod summary;
 mod tally;
+mod template;
 mod tools;
 
 use std::process::ExitCode;
@@ -33,7 +34,7 @@ struct Step {
     when_failed: Then,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     // Without its tools the tests would fail many minutes later, and less clearly.
     Step {
         name: "tools",
@@ -47,7 +48,12 @@ const STEPS: [Step; 11] = [
     },
     Step {
         name: "emulator",
-        run: emulator,
+        run: |environment, _| emulator(environment),
+        when_failed: Then::GoOn,
+    },
+    Step {
+        name: "template",
+        run: template,
         when_failed: Then::GoOn,
     },
     Step {
@@ -178,8 +184,20 @@ fn docs(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
     Ok("every link in them leads somewhere".to_owned())
 }
 
+/// The functions on AWS, which end-to-end tests run too.
+const FUNCTIONS: [&str; 8] = [
+    "--package",
+    "switchboard-ingress",
+    "--package",
+    "switchboard-worker",
+    "--package",
+    "switchboard-status",
+    "--package",
+    "switchboard-keeper",
+];
+
 fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
-    Cargo::building(environment, &[]).run()?;
+    Cargo::building(environment, &FUNCTIONS).run()?;
     Ok("the binaries that the end-to-end tests run".to_owned())
 }
 
@@ -187,8 +205,13 @@ fn libraries(environment: &Environment, _: &mut Tally) -> Result<String, Failure
     libraries::install(environment)
 }
 
-fn emulator(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+/// Installs the emulator where it is not there yet; a remark for the summary.
+pub(crate) fn emulator(environment: &Environment) -> Result<String, Failure> {
     emulator::install(environment)
+}
+
+fn template(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
+    template::judge(environment)
 }
 
 fn tests(environment: &Environment, tally: &mut Tally) -> Result<String, Failure> {

@@ -104,6 +104,14 @@ impl TableStream {
         }
     }
 
+    /// The stream of that name, which is not looked up then.
+    pub(crate) fn with_name(self, name: String) -> Self {
+        Self {
+            name: OnceCell::new_with(Some(name)),
+            ..self
+        }
+    }
+
     /// The stream's own name, which the table knows; it is looked up once.
     async fn name(&self) -> Answer<&str> {
         let look = || async {

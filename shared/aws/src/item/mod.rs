@@ -15,6 +15,7 @@ use switchboard_core::time::Timestamp;
 use crate::keys;
 use crate::token::Token;
 
+pub(crate) mod configuration;
 pub(crate) mod delivery;
 pub(crate) mod event;
 pub(crate) mod log;
@@ -70,6 +71,11 @@ impl<'a> Reading<'a> {
             return Err(Unreadable::Newer { item, found });
         }
         Ok(reading)
+    }
+
+    /// An item of whichever version, for one whose reader judges that.
+    pub(crate) const fn of_any_version(item: &'static str, attributes: &'a Attributes) -> Self {
+        Self { item, attributes }
     }
 
     /// That `attribute` cannot be read.

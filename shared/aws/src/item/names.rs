@@ -94,3 +94,6 @@ pub(crate) const JSON: &str = "js";
 pub(crate) const SOURCES: &str = "srcs";
 /// The destinations that ever had an item in the index of open deliveries.
 pub(crate) const DESTINATIONS: &str = "dsts";
+
+/// The text of a configuration.
+pub(crate) const TEXT: &str = "tx";

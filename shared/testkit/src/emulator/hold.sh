@@ -10,13 +10,13 @@ exec 3<&0
 {
   cat <&3 >/dev/null
   # Before `setsid` has run there is no such session yet.
-  kill -KILL -- "-$program" || kill -KILL "$program"
+  kill -s KILL -- "-$program" || kill -KILL "$program"
 } &
 watch=$!
 wait "$program"
 code=$?
 kill "$watch" 2>/dev/null
 # What the program started may outlive it, and what is still there may write into the folder.
-kill -KILL -- "-$program" 2>/dev/null
+kill -s KILL -- "-$program" 2>/dev/null
 rm -rf "$folder" || rm -rf "$folder"
 exit "$code"

@@ -41,6 +41,9 @@ pub struct IngressLimits {
     pub memory: usize,
     /// How long checking and storing may take before the sender is told to try again.
     pub accept_time: Duration,
+    /// How much longer a sender waits that has waited for all of that: until it is counted. Nothing where a count that is
+    /// begun goes on behind the answer; where the process stands still then, as much as there is.
+    pub count_time: Duration,
     /// How many declined requests are being counted at once. One more is answered without waiting for its count, which
     /// is kept for later: the totals stay exact.
     pub counts: usize,
@@ -57,6 +60,7 @@ impl Default for IngressLimits {
             body_pause: Duration::from_secs(10),
             memory: 256 * 1024 * 1024,
             accept_time: Duration::from_secs(10),
+            count_time: Duration::ZERO,
             counts: 1_000,
             unwanted_bytes: 16 * 1024 * 1024,
             unwanted_time: Duration::from_secs(5),
@@ -161,11 +165,13 @@ impl<B: Backend> Door<B> {
             return answer::to(&reply);
         }
         let cause = Cause::StoreUnavailable;
-        // The sender has waited long enough: it does not wait for the count as well.
-        drop(
-            self.counter
-                .count(Declined::new(Some(&name), name.as_str(), cause)),
-        );
+        let declined = Declined::new(Some(&name), name.as_str(), cause);
+        if let Some(counted) = self.counter.count(declined)
+            && !self.limits.count_time.is_zero()
+        {
+            // Counted in time or not: the answer is the same.
+            let _ = tokio::time::timeout(self.limits.count_time, counted).await;
+        }
         answer::to(&Reply::Declined(cause))
     }
 

@@ -73,6 +73,29 @@ async fn a_store_that_takes_too_long_is_a_503_and_the_next_copy_a_repeat() {
 }
 
 #[tokio::test]
+async fn where_the_process_stands_still_behind_an_answer_the_count_comes_before_it() {
+    let limits = IngressLimits {
+        accept_time: SHORT,
+        count_time: 2 * LONG,
+        ..IngressLimits::default()
+    };
+    let board = Switchboard::within(limits).await;
+    board.store.set(Mood::Slow);
+    let mut sender = board.sender().await;
+    sender.say(signed("/in/shop", "1", b"{}")).await;
+    let arrived = async || {
+        let permit = soon(board.store.gate.arrived.acquire()).await;
+        permit.expect("arrived").forget();
+    };
+    arrived().await;
+    board.store.set(Mood::Uncounted);
+    arrived().await;
+    board.store.gate.open.add_permits(2);
+    assert_eq!(sender.answer().await.expect("an answer").status, 503);
+    assert_eq!(board.store.declined(), [Cause::StoreUnavailable]);
+}
+
+#[tokio::test]
 async fn while_the_store_hangs_few_counts_wait_for_it_and_none_is_lost() {
     let limits = IngressLimits {
         counts: 2,

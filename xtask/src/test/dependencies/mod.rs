@@ -157,11 +157,17 @@ mod tests {
                 &["switchboard-testkit"],
             ),
             member(
-                "functions/ingress",
+                "functions/shared",
                 &[core, (1, "switchboard-aws"), (2, "aws-sdk-sqs")],
                 &["switchboard-testkit"],
             ),
+            member(
+                "functions/ingress",
+                &[core, (1, "switchboard-shared"), (2, "aws-sdk-sqs")],
+                &["switchboard-testkit"],
+            ),
             member("tests", &[core, (1, "switchboard-testkit")], &[]),
+            member("tests/cloud", &[core, (1, "switchboard-tests")], &[]),
             member("tests/load", &[core, (1, "switchboard-embedded")], &[]),
             member("tests/fuzzed", &[core, (1, "switchboard-web")], &[]),
             member("xtask", &[(1, "switchboard-testkit")], &[]),

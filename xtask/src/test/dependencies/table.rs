@@ -32,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// The rule.
-pub(super) const RULE: [Row; 9] = [
+pub(super) const RULE: [Row; 10] = [
     Row {
         folder: "shared/core",
         group: Group::Core,
@@ -75,6 +75,14 @@ pub(super) const RULE: [Row; 9] = [
         tests_may_use: &[Group::Testkit],
         never: &["aws-*", "lambda_*"],
     },
+    // What the functions on AWS share is theirs as an adapter is.
+    Row {
+        folder: "functions/shared",
+        group: Group::Middle,
+        may_use: &[Group::Core, Group::Middle],
+        tests_may_use: &[Group::Testkit],
+        never: &["rusqlite", "libsqlite3-sys"],
+    },
     Row {
         folder: "functions/*",
         group: Group::Function,
@@ -86,6 +94,14 @@ pub(super) const RULE: [Row; 9] = [
         folder: "tests",
         group: Group::Developer,
         may_use: &[Group::Core, Group::Middle, Group::Testkit],
+        tests_may_use: &[],
+        never: &[],
+    },
+    // The stack on AWS is told of as the rest is: with the same senders, receivers and browser.
+    Row {
+        folder: "tests/cloud",
+        group: Group::Developer,
+        may_use: &[Group::Core, Group::Middle, Group::Testkit, Group::Developer],
         tests_may_use: &[],
         never: &[],
     },

@@ -1,0 +1,66 @@
+//! One request of an operator, answered in time.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use lambda_http::request::RequestContext;
+use lambda_http::{Request, RequestExt};
+use switchboard_functions::http::as_it_came;
+use switchboard_web::status::TrustedHost;
+use tower::ServiceExt;
+use url::Url;
+
+use crate::desk::Desk;
+
+/// How long a request may take: the gateway waits for 30 seconds, and the platform for 29.
+const WHOLE: Duration = Duration::from_secs(25);
+
+/// The router's answer, or that the operator is to ask again. What an operator asked for is done in whole steps: what is cut
+/// here goes on with the same request made again.
+pub(crate) async fn within_time(desk: Arc<Desk>, request: Request) -> Result<Response, Infallible> {
+    let Some(host) = gateway(&request) else {
+        return Ok(StatusCode::BAD_REQUEST.into_response());
+    };
+    let Ok(address) = Url::parse(&format!("https://{host}/")) else {
+        return Ok(StatusCode::BAD_REQUEST.into_response());
+    };
+    let path = request.raw_http_path().to_owned();
+    let mut request = as_it_came(request, &path);
+    request.extensions_mut().insert(TrustedHost::new(&host));
+    let answering = async {
+        match desk.router(address).await {
+            Ok(router) => router.oneshot(request).await,
+            Err(error) => {
+                tracing::error!(error = %error.line(), "there is no admin token");
+                Ok(try_again())
+            }
+        }
+    };
+    match tokio::time::timeout(WHOLE, answering).await {
+        Ok(answered) => answered,
+        Err(_) => {
+            let limit_ms = u64::try_from(WHOLE.as_millis()).unwrap_or(u64::MAX);
+            tracing::error!(limit_ms, "a request took too long");
+            Ok(try_again())
+        }
+    }
+}
+
+/// The name that the gateway took the request under: its own word, which no sender can change.
+fn gateway(request: &Request) -> Option<String> {
+    match request.request_context_ref()? {
+        RequestContext::ApiGatewayV2(context) => context.domain_name.clone(),
+        // The library's enum is open: nothing else invokes this function.
+        _ => None,
+    }
+}
+
+fn try_again() -> Response {
+    let headers = [(CONTENT_TYPE, "application/json"), (RETRY_AFTER, "5")];
+    let body = r#"{"error":"try again"}"#;
+    (StatusCode::SERVICE_UNAVAILABLE, headers, body).into_response()
+}

@@ -1,0 +1,30 @@
+//! The function that operators reach: the page, the API and the admin interface.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use lambda_http::service_fn;
+use switchboard_functions::board::{Board, Settings};
+use switchboard_functions::start::{self, Ended, Start};
+
+use desk::Desk;
+
+mod answer;
+mod desk;
+mod token;
+
+fn main() -> ExitCode {
+    start::run(serve)
+}
+
+async fn serve(mut start: Start) -> Result<(), Ended> {
+    let settings = Settings::read_with_stream(&start.environment);
+    let settings = start.environment.whole(settings)?;
+    let board = Board::new(settings, &start.clock, &mut start.rng);
+    let desk = Arc::new(Desk::new(board, start.clock, start.rng));
+    lambda_http::run(service_fn(move |request| {
+        answer::within_time(Arc::clone(&desk), request)
+    }))
+    .await
+    .map_err(Ended::because)
+}

@@ -1,0 +1,349 @@
+//! A desk, a queue and a transport in memory, that do as a test says and keep what they were asked for.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use switchboard_core::attempt::{Attempt, Performed, Performer};
+use switchboard_core::configuration::{Configuration, Origin, read};
+use switchboard_core::delivery::{DeathReason, DeliveryKey, Outcome};
+use switchboard_core::endpoint::Settings;
+use switchboard_core::event::Event;
+use switchboard_core::forward::KeptHeaders;
+use switchboard_core::identity::{EventId, Run};
+use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
+use switchboard_core::piece::Piece;
+use switchboard_core::ports::{Answer, BackendError, Begun, Keep, Outgoing, Recorded, Transport};
+use switchboard_core::secret::{Reference, SecretReader};
+use switchboard_core::time::{Clock, Timestamp};
+use switchboard_testkit::clock::HandClock;
+use tokio::sync::Semaphore;
+
+use crate::batch::{Means, Worker};
+use crate::desk::{Desk, Message, Queue};
+use crate::event::Batch;
+use crate::places::Places;
+
+/// When every test begins.
+pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_760_000_000);
+
+const CONFIGURATION: &str = r#"
+[[source]]
+name = "shop"
+scheme = "shopify"
+secrets = ["env:SHOP"]
+[[destination]]
+name = "chat"
+url = "https://chat.example/"
+[[destination]]
+name = "slow"
+url = "https://slow.example/"
+max_in_flight = 2
+"#;
+
+struct Secrets;
+
+impl SecretReader for Secrets {
+    fn read(&self, _: &Reference) -> Result<String, String> {
+        Ok("a secret of sixteen bytes or more".to_owned())
+    }
+}
+
+/// A hint: `hint DESTINATION NUMBER` as text.
+#[derive(Debug)]
+pub(crate) struct Hint {
+    destination: DestinationName,
+    number: String,
+}
+
+/// What `begin` comes to for a hint, in its turn.
+#[derive(Clone, Copy)]
+pub(crate) enum Begin {
+    Go,
+    Drop,
+    Later(Timestamp),
+    Fail,
+}
+
+/// The desk and the queue in one.
+#[derive(Default)]
+pub(crate) struct Fake {
+    pub(crate) settings: Mutex<Arc<Settings>>,
+    /// What `begin` comes to for a hint of that number; `Go` when nothing is said.
+    pub(crate) begins: Mutex<BTreeMap<String, Vec<Begin>>>,
+    /// How often each step fails from here on.
+    pub(crate) failures: Mutex<BTreeMap<&'static str, u32>>,
+    /// Every step, in its order.
+    pub(crate) steps: Mutex<Vec<String>>,
+}
+
+impl Fake {
+    fn step(&self, name: &'static str, line: String) -> Answer<()> {
+        self.steps.lock().expect("a lock").push(line);
+        let mut failures = self.failures.lock().expect("a lock");
+        match failures.get_mut(name) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                Err(BackendError::new(name, "out of order"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+impl Desk for Fake {
+    type Hint = Hint;
+    type Ticket = String;
+
+    fn read(text: &str) -> Message<Hint, String> {
+        match text.split(' ').collect::<Vec<_>>()[..] {
+            ["hint", name, number] => {
+                let destination = DestinationName::parse(name)
+                    .unwrap_or_else(|_| DestinationName::your_endpoint());
+                let number = number.to_owned();
+                Message::Hint(
+                    Hint {
+                        destination: destination.clone(),
+                        number,
+                    },
+                    destination,
+                )
+            }
+            ["ticket", of] => Message::Ticket(of.to_owned()),
+            ["panic"] => panic!("as the test wants"),
+            _ => Message::Unreadable("not ours".to_owned()),
+        }
+    }
+
+    async fn settings(&self) -> Answer<Arc<Settings>> {
+        self.step("settings", "settings".to_owned())?;
+        Ok(Arc::clone(&self.settings.lock().expect("a lock")))
+    }
+
+    async fn begin(&self, hint: &Hint, receives: u32, _: Timestamp) -> Answer<Begun> {
+        self.step(
+            "begin",
+            format!("begin {} received {receives}", hint.number),
+        )?;
+        let mut begins = self.begins.lock().expect("a lock");
+        let said = begins
+            .get_mut(&hint.number)
+            .and_then(|said| (!said.is_empty()).then(|| said.remove(0)));
+        match said.unwrap_or(Begin::Go) {
+            Begin::Go => Ok(Begun::Go(Box::new(attempt(hint)))),
+            Begin::Drop => Ok(Begun::Drop),
+            Begin::Later(due) => Ok(Begun::Later(due)),
+            Begin::Fail => Err(BackendError::new("beginning", "out of order")),
+        }
+    }
+
+    async fn record(&self, attempt: &Attempt, performed: &Performed, _: Keep) -> Answer<Recorded> {
+        let number = attempt.event.sender_id.as_str();
+        let outcome = performed.record.outcome.as_str();
+        self.step("record", format!("record {number} {outcome}"))?;
+        Ok(Recorded::First)
+    }
+
+    async fn hold(&self, hint: &Hint, _: Timestamp, _: Keep) -> Answer<()> {
+        self.step("hold", format!("hold {}", hint.number))
+    }
+
+    async fn bury(&self, hint: &Hint, why: DeathReason, _: Timestamp, _: Keep) -> Answer<()> {
+        self.step("bury", format!("bury {}: {why}", hint.number))
+    }
+
+    async fn redrive(&self, ticket: &String, _: Timestamp) -> Answer<()> {
+        self.step("redrive", format!("redrive {ticket}"))
+    }
+}
+
+impl Queue for Fake {
+    async fn hide(&self, receipt: &str, pause: Duration) -> Answer<()> {
+        self.step("hide", format!("hide {receipt} {}", pause.as_millis()))
+    }
+
+    async fn set_aside(&self, text: &str, reason: &str) -> Answer<()> {
+        self.step("set aside", format!("set aside {text:?}: {reason}"))
+    }
+}
+
+fn attempt(hint: &Hint) -> Attempt {
+    let source = SourceName::parse("shop").expect("a name");
+    let sender_id = SenderId::new(&hint.number).expect("an id");
+    let event = Event {
+        id: EventId::of(&source, &sender_id),
+        source,
+        sender_id,
+        kind: Kind::default(),
+        received_at: NOW,
+        headers: KeptHeaders::from_lines(b""),
+        body: "{}".into(),
+    };
+    let action = ActionName::deliver();
+    Attempt {
+        key: DeliveryKey::of(&event.id, hint.destination.clone(), action, Run(0)),
+        event: Arc::new(event),
+        number: 1,
+        in_round: 1,
+    }
+}
+
+/// Answers 200 once the gate lets it, and knows how many it had at once.
+pub(crate) struct Destinations {
+    pub(crate) gate: Semaphore,
+    pub(crate) arrived: Semaphore,
+    pub(crate) at_once: AtomicUsize,
+    pub(crate) most: AtomicUsize,
+    /// Seconds that the clock moves on during a post.
+    pub(crate) takes: AtomicU64,
+    pub(crate) clock: Arc<HandClock>,
+    /// Posts to this destination panic.
+    pub(crate) broken: Mutex<Option<&'static str>>,
+}
+
+/// The way to them.
+pub(crate) struct Way(Arc<Destinations>);
+
+impl Transport for Way {
+    async fn post(&self, request: Outgoing) -> Outcome {
+        let destinations = &self.0;
+        if *destinations.broken.lock().expect("a lock") == Some(request.destination.as_str()) {
+            panic!("as the test wants");
+        }
+        let now = destinations.at_once.fetch_add(1, Ordering::SeqCst) + 1;
+        destinations.most.fetch_max(now, Ordering::SeqCst);
+        destinations.arrived.add_permits(1);
+        destinations.gate.acquire().await.expect("open").forget();
+        destinations.at_once.fetch_sub(1, Ordering::SeqCst);
+        let takes = destinations.takes.load(Ordering::SeqCst);
+        destinations.clock.advance(Duration::from_secs(takes));
+        Outcome::Answered {
+            status: 200,
+            piece: Piece::default(),
+        }
+    }
+}
+
+/// A worker with everything around it.
+pub(crate) struct Setting {
+    pub(crate) worker: Worker<Fake>,
+    pub(crate) means: Means<Way>,
+    pub(crate) destinations: Arc<Destinations>,
+    pub(crate) clock: Arc<HandClock>,
+}
+
+/// One whose destinations answer at once.
+pub(crate) fn setting() -> Setting {
+    let clock = Arc::new(HandClock::at(NOW));
+    let configuration = read(CONFIGURATION, Origin::File, &Secrets).expect("no faults");
+    let configuration: Arc<Configuration> = Arc::new(configuration.configuration);
+    let destinations = Arc::new(Destinations {
+        gate: Semaphore::new(1_000),
+        arrived: Semaphore::new(0),
+        at_once: AtomicUsize::new(0),
+        most: AtomicUsize::new(0),
+        takes: AtomicU64::new(0),
+        clock: Arc::clone(&clock),
+        broken: Mutex::new(None),
+    });
+    let shared: Arc<dyn Clock> = clock.clone();
+    Setting {
+        means: Means {
+            performer: Performer::new(
+                Arc::clone(&configuration),
+                Way(Arc::clone(&destinations)),
+                Arc::clone(&shared),
+                Box::new(ChaCha8Rng::seed_from_u64(7)),
+            ),
+            configuration,
+            places: Places::default(),
+        },
+        worker: Worker::new(Fake::default(), shared),
+        destinations,
+        clock,
+    }
+}
+
+impl Setting {
+    /// Deals with messages of these texts, received for the first time, with 30 seconds of time; who is given back.
+    pub(crate) async fn batch(&self, texts: &[&str]) -> Vec<String> {
+        let messages: Vec<_> = texts.iter().map(|text| (*text, 1)).collect();
+        self.received(&messages, Duration::from_secs(30)).await
+    }
+
+    /// The same, with how often each was received, and the time there is.
+    pub(crate) async fn received(&self, messages: &[(&str, u32)], time: Duration) -> Vec<String> {
+        let ends = self.clock.now().plus(time);
+        let batch = batch(messages);
+        let given_back = self.worker.batch(&self.means, &batch, ends).await;
+        given_back
+            .messages
+            .into_iter()
+            .map(|named| named.id)
+            .collect()
+    }
+
+    /// The steps so far, without those that only read.
+    pub(crate) fn steps(&self) -> Vec<String> {
+        let steps = self.worker.desk.steps.lock().expect("a lock");
+        let reading = |step: &&String| step.starts_with("settings") || step.starts_with("begin");
+        steps
+            .iter()
+            .filter(|step| !reading(step))
+            .cloned()
+            .collect()
+    }
+
+    /// How often a step was made.
+    pub(crate) fn count(&self, step: &str) -> usize {
+        let steps = self.worker.desk.steps.lock().expect("a lock");
+        steps.iter().filter(|made| made.starts_with(step)).count()
+    }
+
+    /// Has a step fail so often.
+    pub(crate) fn fail(&self, step: &'static str, times: u32) {
+        let failures = &self.worker.desk.failures;
+        failures.lock().expect("a lock").insert(step, times);
+    }
+
+    /// Says what `begin` comes to.
+    pub(crate) fn begin(&self, number: &str, said: &[Begin]) {
+        let begins = &self.worker.desk.begins;
+        begins
+            .lock()
+            .expect("a lock")
+            .insert(number.to_owned(), said.to_vec());
+    }
+
+    /// Has destinations held.
+    pub(crate) fn hold(&self, names: &[&str]) {
+        let held = names
+            .iter()
+            .map(|name| DestinationName::parse(name).expect("a name"));
+        let settings = Settings {
+            endpoint: None,
+            held: held.collect(),
+        };
+        *self.worker.desk.settings.lock().expect("a lock") = Arc::new(settings);
+    }
+}
+
+/// A batch as the platform writes it; the nth message is `m-n`, its receipt `r-n`.
+fn batch(messages: &[(&str, u32)]) -> Batch {
+    let records: Vec<_> = messages
+        .iter()
+        .enumerate()
+        .map(|(n, (body, receives))| {
+            serde_json::json!({
+                "messageId": format!("m-{n}"),
+                "receiptHandle": format!("r-{n}"),
+                "body": body,
+                "attributes": { "ApproximateReceiveCount": receives.to_string() },
+            })
+        })
+        .collect();
+    serde_json::from_value(serde_json::json!({ "Records": records })).expect("a batch")
+}

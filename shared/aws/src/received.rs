@@ -1,0 +1,228 @@
+//! What a worker does with a message that it received, beside attempting: it holds or buries the one delivery of a hint,
+//! redrives the one death of a ticket, and hands a message back to its queue or on to where nobody reads it.
+
+use std::time::Duration;
+
+use aws_sdk_sqs::types::MessageAttributeValue;
+use futures_util::future::try_join;
+use serde::Deserialize;
+use switchboard_core::delivery::{DeathReason, State};
+use switchboard_core::identity::{DeliveryId, EventId};
+use switchboard_core::ports::{Answer, BackendError, Keep};
+use switchboard_core::stood::Stood;
+use switchboard_core::time::Timestamp;
+
+use crate::Aws;
+use crate::accept::planned;
+use crate::change::{Changed, Known, ROUNDS, Seen};
+use crate::failure::failed;
+use crate::item::delivery::Delivery;
+use crate::message::{Message, ticket};
+use crate::moves::Round;
+
+/// The ticket of a dead letter: which, and the attempt that it died at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    pub(crate) event: EventId,
+    pub(crate) delivery: DeliveryId,
+    pub(crate) attempts: u32,
+}
+
+impl Ticket {
+    /// Reads one; `None` when it is none of this version.
+    pub fn read(text: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Sent {
+            v: u32,
+            e: String,
+            d: String,
+            n: u32,
+        }
+        let sent: Sent = serde_json::from_str(text).ok()?;
+        Some(Self {
+            event: EventId::parse(&sent.e).filter(|_| sent.v == 1)?,
+            delivery: DeliveryId::parse(&sent.d)?,
+            attempts: sent.n,
+        })
+    }
+}
+
+impl Aws {
+    /// Moves the delivery of a hint to held, where it waits for what the hint says. Any other stays as it is. What a release
+    /// came between, the keeper puts back.
+    pub async fn hold_received(&self, message: &Message, now: Timestamp, keep: Keep) -> Answer<()> {
+        const DOING: &str = "holding a delivery";
+        self.move_received(DOING, message, now, keep, |before| Stood {
+            state: State::Held,
+            ..before.clone()
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Makes the delivery of a hint a dead letter without an attempt, where it waits for what the hint says, and puts its
+    /// ticket. Any other stays as it is. A copy for your endpoint dies only while that is not set: that it was set again is
+    /// an error, and the hint is to come again.
+    pub async fn bury_received(
+        &self,
+        message: &Message,
+        reason: DeathReason,
+        now: Timestamp,
+        keep: Keep,
+    ) -> Answer<()> {
+        const DOING: &str = "burying a delivery";
+        if message.key.destination.is_your_endpoint()
+            && self.settings.now().await?.settings.endpoint.is_some()
+        {
+            return Err(BackendError::new(DOING, "your endpoint was set again"));
+        }
+        let buried = self
+            .move_received(DOING, message, now, keep, |before| Stood {
+                state: State::Dead,
+                reason: Some(reason),
+                ..before.clone()
+            })
+            .await?;
+        match buried {
+            Some(dead) => {
+                self.put_ticket(ticket(&dead.key, dead.stood.attempts))
+                    .await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Makes `after` of the delivery of a hint where it waits for what the hint says; what stands then, if it was moved.
+    async fn move_received(
+        &self,
+        doing: &'static str,
+        message: &Message,
+        now: Timestamp,
+        keep: Keep,
+        after: impl Fn(&Stood) -> Stood,
+    ) -> Answer<Option<Delivery>> {
+        for _ in 0..ROUNDS {
+            let Some((before, seen)) = self.waiting_for(message, now).await? else {
+                return Ok(None);
+            };
+            let stood = after(&before.stood);
+            let moved = self.moved(before, stood, keep, now);
+            self.keep_event(&moved, keep).await?;
+            match self.change(doing, &moved, &seen, Known::Whole).await? {
+                Changed::Yes => return Ok(Some(moved)),
+                Changed::No(_) => {}
+            }
+        }
+        Err(BackendError::new(
+            doing,
+            "others change the delivery all the time",
+        ))
+    }
+
+    /// The delivery of a hint and how it was seen, if it waits for what the hint says.
+    pub(crate) async fn waiting_for(
+        &self,
+        message: &Message,
+        now: Timestamp,
+    ) -> Answer<Option<(Delivery, Seen)>> {
+        let key = &message.key;
+        let (head, record) =
+            try_join(self.head(&key.event), self.delivery(&key.event, &key.id)).await?;
+        let Some(head) = head else {
+            return Ok(None);
+        };
+        let found = match record.filter(|record| record.life == head.life) {
+            Some(record) => {
+                let seen = Seen::LeftBy(record.token.clone());
+                Some((record, seen))
+            }
+            None => {
+                let family = self.family(&head).await?;
+                let queued = family
+                    .unrecorded(&head)
+                    .find(|queued| queued.key.id == key.id);
+                let token = head.life.clone();
+                queued.map(|queued| (planned(&head, queued, token, now), Seen::Absent))
+            }
+        };
+        Ok(found.filter(|(delivery, _)| {
+            delivery.stood.state == State::Waiting && delivery.stood.due == message.due
+        }))
+    }
+
+    /// Puts the dead letter of a ticket back to waiting, due at once, and sends its hint. Only the death that the ticket
+    /// tells of: a delivery that was redriven since, delivered or died at another attempt stays as it is.
+    pub async fn redrive_received(&self, ticket: &Ticket, now: Timestamp) -> Answer<()> {
+        const DOING: &str = "redriving the dead letter of a ticket";
+        let head = self.head(&ticket.event);
+        let record = self.delivery(&ticket.event, &ticket.delivery);
+        let (Some(head), Some(record)) = try_join(head, record).await? else {
+            return Ok(());
+        };
+        let stood = &record.stood;
+        let is_that_death = stood.state == State::Dead && stood.attempts == ticket.attempts;
+        if record.life == head.life && is_that_death {
+            self.put_back(DOING, vec![record], &[now], now, Round::New)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Hides a message that was received for so long, at most the twelve hours that its queue allows. Twice is once.
+    pub async fn hide(&self, receipt: &str, pause: Duration) -> Answer<()> {
+        const LONGEST: u64 = 12 * 60 * 60 - 60;
+        let pause = i32::try_from(pause.as_secs().min(LONGEST)).unwrap_or_default();
+        self.sqs
+            .change_message_visibility()
+            .queue_url(&self.place.deliveries)
+            .receipt_handle(receipt)
+            .visibility_timeout(pause)
+            .send()
+            .await
+            .map_err(|error| failed("hiding a message", error))?;
+        Ok(())
+    }
+
+    /// Puts a message into the queue of what came back, with the reason as its attribute. Twice is two of them.
+    pub async fn set_aside(&self, returned: &str, text: &str, reason: &str) -> Answer<()> {
+        const DOING: &str = "setting a message aside";
+        let reason = MessageAttributeValue::builder()
+            .data_type("String")
+            .string_value(reason)
+            .build()
+            .map_err(|cause| BackendError::new(DOING, cause))?;
+        self.sqs
+            .send_message()
+            .queue_url(returned)
+            .message_body(text)
+            .message_attributes(REASON, reason)
+            .send()
+            .await
+            .map_err(|error| failed(DOING, error))?;
+        Ok(())
+    }
+}
+
+/// The attribute of a message that says why it was set aside.
+pub const REASON: &str = "reason";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::delivery::tests::sample;
+
+    #[test]
+    fn a_ticket_is_read_as_it_is_written_and_nothing_else_is() {
+        let key = sample(State::Dead).key;
+        let text = ticket(&key, 6);
+        let read = Ticket::read(&text).expect("a ticket");
+        assert_eq!((&read.event, &read.delivery), (&key.event, &key.id));
+        assert_eq!(read.attempts, 6);
+        let newer = text.replace("\"v\":1", "\"v\":2");
+        let more = text.replace("\"v\":1", "\"v\":1,\"x\":1");
+        for other in [newer.as_str(), more.as_str(), "{}", "", "6"] {
+            assert_eq!(Ticket::read(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The setting of these stories: a table, its queues and secrets in an account of their own, one source, and what the
+//! platform would invoke the functions with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use data_encoding::BASE64;
+use http::HeaderMap;
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+use serde_json::{Value, json};
+use switchboard_aws::client::{Clients, clients};
+use switchboard_aws::configuration::Configurations;
+use switchboard_aws::testing::{create_place, environment};
+use switchboard_aws::{Aws, Pace, Place};
+use switchboard_core::identity::EventId;
+use switchboard_core::ports::{ConfigurationStore, Replaced, Version, Views};
+use switchboard_core::time::{Clock, Timestamp};
+use switchboard_core::views::EventView;
+use switchboard_testkit::emulator::{Account, Emulator, fresh_account};
+use switchboard_tests::lambda::{Function, Lambda};
+use switchboard_tests::sender::{Sender, now};
+use switchboard_tests::sink::Sink;
+
+/// What operators prove to be operators with.
+pub(crate) const TOKEN: &str = "a-token-for-tests-only";
+/// The gateway's own name.
+pub(crate) const GATEWAY: &str = "board.execute-api.example";
+const SECRET: &str = "a secret of sixteen bytes or more";
+
+/// The real clock: the functions go by it too.
+struct RealClock;
+
+impl Clock for RealClock {
+    fn now(&self) -> Timestamp {
+        now()
+    }
+
+    fn ticks(&self) -> Duration {
+        Duration::from_millis(u64::try_from(now().millis()).unwrap_or_default())
+    }
+}
+
+/// A deployed Switchboard without its functions, and the destination `chat`.
+pub(crate) struct Board {
+    account: Account,
+    clients: Clients,
+    place: Place,
+    returned: String,
+    pub(crate) aws: Aws,
+    pub(crate) sink: Sink,
+}
+
+/// A message as it was received.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) body: String,
+    pub(crate) receipt: String,
+    pub(crate) attributes: BTreeMap<String, String>,
+}
+
+/// A configuration in which every event of `code` goes to `chat`, which is there.
+pub(crate) fn configuration(chat: &str) -> String {
+    format!(
+        r#"
+allow_private_networks = true
+[[source]]
+name = "code"
+scheme = "github"
+secrets = ["secret:code"]
+[[destination]]
+name = "chat"
+url = "{chat}"
+[[route]]
+source = "code"
+kind = "*"
+deliver = [{{ to = "chat", action = "post-line" }}]
+"#
+    )
+}
+
+impl Board {
+    /// One to which a configuration was applied.
+    pub(crate) async fn start() -> Self {
+        let board = Self::bare().await;
+        board
+            .apply(None, &configuration(&board.sink.url("/chat")))
+            .await;
+        board
+    }
+
+    /// One to which nothing was applied yet.
+    pub(crate) async fn bare() -> Self {
+        let account = fresh_account();
+        let caller = environment(&Emulator::shared().url(), account.as_str());
+        let clients = clients(&caller.expect("an environment"));
+        let place = create_place(&clients, "board").await.expect("a place");
+        let returned = clients
+            .sqs
+            .create_queue()
+            .queue_name("board-returned")
+            .send()
+            .await;
+        let returned = returned.expect("a queue").queue_url.expect("its address");
+        for (name, value) in [("board/code", SECRET), ("board/admin-token", TOKEN)] {
+            let create = clients
+                .secrets
+                .create_secret()
+                .name(name)
+                .secret_string(value);
+            create.send().await.expect("a secret");
+        }
+        Self {
+            aws: opened(&clients, &place, Arc::new(RealClock)),
+            sink: Sink::start().await,
+            account,
+            clients,
+            place,
+            returned,
+        }
+    }
+
+    /// The backend, as another process by that clock would have it.
+    pub(crate) fn open(&self, clock: Arc<dyn Clock>) -> Aws {
+        opened(&self.clients, &self.place, clock)
+    }
+
+    /// The address of the queue of what came back.
+    pub(crate) fn returned(&self) -> &str {
+        &self.returned
+    }
+
+    /// Puts a text into the queue of what came back, as the platform does.
+    pub(crate) async fn return_hint(&self, text: &str) {
+        let send = self.clients.sqs.send_message().queue_url(&self.returned);
+        send.message_body(text).send().await.expect("sent");
+    }
+
+    /// How many messages there are in the queue of what came back, hidden ones too.
+    pub(crate) async fn waiting_in_returned(&self) -> u32 {
+        use switchboard_aws::testing::counted;
+        counted(&self.clients, &self.returned)
+            .await
+            .expect("counted")
+    }
+
+    /// Moves a cursor of the keeper.
+    pub(crate) async fn put_cursor(&self, name: &str, at: i64) {
+        use switchboard_aws::testing::put_cursor;
+        let put = put_cursor(&self.clients, &self.place.table, name, at).await;
+        put.expect("put");
+    }
+
+    /// Puts a configuration in the place of the one with that version.
+    pub(crate) async fn apply(&self, seen: Option<u64>, text: &str) {
+        let store = Configurations::new(self.clients.dynamodb.clone(), self.place.table.clone());
+        let seen = seen.and_then(Version::new);
+        let replaced = store.replace(seen, text, now()).await;
+        let done = matches!(replaced.expect("stored"), Replaced::Done(_));
+        assert!(done, "it was seen");
+    }
+
+    /// A function with everything that the template sets.
+    pub(crate) fn function(&self, name: &str) -> Function {
+        self.function_over(name, &Emulator::shared().url())
+    }
+
+    /// The same, with the services at another address.
+    pub(crate) fn function_over(&self, name: &str, url: &str) -> Function {
+        let stream = "arn:aws:dynamodb:us-east-1:000000000000:table/board/stream/none";
+        Function::named(name)
+            .set("AWS_ACCESS_KEY_ID", self.account.as_str())
+            .set("AWS_ENDPOINT_URL", url)
+            .set("SWITCHBOARD_TABLE", &self.place.table)
+            .set("SWITCHBOARD_DELIVERIES", &self.place.deliveries)
+            .set("SWITCHBOARD_DEAD_LETTERS", &self.place.dead_letters)
+            .set("SWITCHBOARD_RETURNED", &self.returned)
+            .set("SWITCHBOARD_SECRETS", "board")
+            .set("SWITCHBOARD_STREAM", stream)
+            .set("RUST_LOG", "info")
+    }
+
+    /// The name of the table's stream.
+    pub(crate) async fn stream(&self) -> String {
+        let described = self.clients.dynamodb.describe_table();
+        let described = described.table_name(&self.place.table).send().await;
+        let table = described.expect("described").table.expect("a table");
+        table.latest_stream_arn.expect("a stream")
+    }
+
+    /// What waits in the queue of deliveries; it is hidden from then on.
+    pub(crate) async fn hints(&self, most: usize) -> Vec<Message> {
+        self.receive(&self.place.deliveries, most).await
+    }
+
+    /// What waits in the queue of tickets.
+    pub(crate) async fn tickets(&self, most: usize) -> Vec<Message> {
+        self.receive(&self.place.dead_letters, most).await
+    }
+
+    /// What waits in the queue of what came back.
+    pub(crate) async fn set_aside(&self, most: usize) -> Vec<Message> {
+        self.receive(&self.returned, most).await
+    }
+
+    async fn receive(&self, queue: &str, most: usize) -> Vec<Message> {
+        let mut found = Vec::new();
+        // A queue may keep what it has for a while.
+        for _ in 0..10 {
+            let receive = self.clients.sqs.receive_message().queue_url(queue);
+            let receive = receive
+                .max_number_of_messages(10)
+                .message_attribute_names("All");
+            let wait = if most == 0 { 0 } else { 1 };
+            let received = receive
+                .wait_time_seconds(wait)
+                .send()
+                .await
+                .expect("received");
+            for message in received.messages.unwrap_or_default() {
+                let attributes = message.message_attributes.unwrap_or_default();
+                found.push(Message {
+                    body: message.body.expect("a body"),
+                    receipt: message.receipt_handle.expect("a receipt"),
+                    attributes: attributes
+                        .into_iter()
+                        .filter_map(|(name, value)| Some((name, value.string_value?)))
+                        .collect(),
+                });
+            }
+            if found.len() >= most {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Puts a text into the queue of deliveries, as somebody by hand would, and receives it.
+    pub(crate) async fn by_hand(&self, text: &str) -> Message {
+        let send = self
+            .clients
+            .sqs
+            .send_message()
+            .queue_url(&self.place.deliveries);
+        send.message_body(text).send().await.expect("sent");
+        let received = self.hints(1).await;
+        received.into_iter().next().expect("received")
+    }
+
+    /// An event as operators see it.
+    pub(crate) async fn event(&self, id: &str) -> EventView {
+        let id = EventId::parse(id).expect("an id");
+        let event = self.aws.event(&id).await.expect("read");
+        event.expect("it is stored")
+    }
+
+    /// Posts a rightly signed event to a running ingress; its id.
+    pub(crate) async fn post(&self, ingress: &Lambda, id: &str, body: &[u8]) -> String {
+        let answer = ingress
+            .invoke(&posted("code", &signed(id, body), &encoded(body)))
+            .await;
+        let answer = answer.answer();
+        assert_eq!(answer["statusCode"], 200, "{answer}");
+        let said = body_of(&answer);
+        assert_eq!(said["status"], "accepted", "{said}");
+        said["event"].as_str().expect("an id").to_owned()
+    }
+}
+
+fn opened(clients: &Clients, place: &Place, clock: Arc<dyn Clock>) -> Aws {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let pace = Pace {
+        settings_for: Duration::ZERO,
+        repeats_per_second: None,
+        shared_for: Duration::ZERO,
+        counts_every: Duration::ZERO,
+    };
+    // Tokens tell processes apart.
+    let rng = ChaCha20Rng::seed_from_u64(NEXT.fetch_add(1, Ordering::Relaxed));
+    Aws::new(clients, place.clone(), pace, clock, Box::new(rng))
+}
+
+/// The headers of a rightly signed event.
+pub(crate) fn signed(id: &str, body: &[u8]) -> HeaderMap {
+    let url = "http://nobody.example/".parse().expect("a url");
+    Sender::new(url, "github", SECRET).headers(id, "push", body)
+}
+
+/// A body as the gateway writes it where it is no text.
+pub(crate) fn encoded(body: &[u8]) -> (String, bool) {
+    (BASE64.encode(body), true)
+}
+
+/// A body as the gateway writes it where it is text.
+pub(crate) fn plain(body: &str) -> (String, bool) {
+    (body.to_owned(), false)
+}
+
+/// What the gateway makes of a POST to a source.
+pub(crate) fn posted(source: &str, headers: &HeaderMap, body: &(String, bool)) -> Value {
+    asked("POST", &format!("/in/{source}"), headers, body)
+}
+
+/// What the gateway makes of a request.
+pub(crate) fn asked(method: &str, path: &str, headers: &HeaderMap, body: &(String, bool)) -> Value {
+    let mut lines: BTreeMap<&str, &str> = BTreeMap::from([("host", GATEWAY)]);
+    for (name, value) in headers {
+        lines.insert(name.as_str(), value.to_str().expect("text"));
+    }
+    json!({
+        "version": "2.0",
+        "routeKey": "ANY /{proxy+}",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": lines,
+        "requestContext": {
+            "accountId": "000000000000",
+            "apiId": "board",
+            "domainName": GATEWAY,
+            "domainPrefix": "board",
+            "http": {
+                "method": method,
+                "path": path,
+                "protocol": "HTTP/1.1",
+                "sourceIp": "192.0.2.1",
+                "userAgent": "a sender",
+            },
+            "requestId": "request",
+            "routeKey": "ANY /{proxy+}",
+            "stage": "$default",
+            "time": "01/Jan/2026:00:00:00 +0000",
+            "timeEpoch": 1_767_225_600_000_u64,
+        },
+        "body": body.0,
+        "isBase64Encoded": body.1,
+    })
+}
+
+/// The body of an answer, as JSON.
+pub(crate) fn body_of(answer: &Value) -> Value {
+    let text = answer["body"].as_str().expect("a body");
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// A header of an answer.
+pub(crate) fn header_of<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
+    answer["headers"].get(name)?.as_str()
+}
+
+/// What the platform invokes the worker with; the nth message is `m-n`, and was received so often.
+pub(crate) fn batch(messages: &[(&Message, u32)]) -> Value {
+    let records: Vec<Value> = messages
+        .iter()
+        .enumerate()
+        .map(|(n, (message, receives))| {
+            json!({
+                "messageId": format!("m-{n}"),
+                "receiptHandle": message.receipt,
+                "body": message.body,
+                "attributes": { "ApproximateReceiveCount": receives.to_string() },
+                "messageAttributes": {},
+                "eventSource": "aws:sqs",
+            })
+        })
+        .collect();
+    json!({ "Records": records })
+}
+
+/// The messages that a worker gave back.
+pub(crate) fn given_back(answer: &Value) -> Vec<&str> {
+    let all = answer["batchItemFailures"].as_array().expect("a list");
+    let id = |one: &'_ Value| one["itemIdentifier"].as_str().map(str::len);
+    assert!(all.iter().all(|one| id(one).is_some()), "{answer}");
+    all.iter()
+        .filter_map(|one| one["itemIdentifier"].as_str())
+        .collect()
+}
