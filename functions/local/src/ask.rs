@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
+use switchboard_core::secret::Secret;
 use switchboard_web::client::{self, ClientFault};
 use url::Url;
 
@@ -23,7 +24,22 @@ async fn ask(
     body: Option<Value>,
 ) -> Result<Value, Failed> {
     let token = token::of_client(reach.token.as_deref(), &reach.data.folder)?;
-    let url = at(&reach.url, path)?;
+    let (status, value) = answer(&reach.url, &token, method, path, body).await?;
+    match status {
+        StatusCode::OK | StatusCode::NO_CONTENT => Ok(value),
+        status => Err(refused(status, &value)),
+    }
+}
+
+/// What is answered to a request with the admin token.
+pub(crate) async fn answer(
+    base: &Url,
+    token: &Secret,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+) -> Result<(StatusCode, Value), Failed> {
+    let url = at(base, path)?;
     let mut headers = HeaderMap::new();
     let bearer = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
     headers.insert(
@@ -37,20 +53,19 @@ async fn ask(
     let (status, answer) = client::request(method, &url, headers, body, TIME_LIMIT)
         .await
         .map_err(|fault| unanswered(&fault))?;
-    let value: Value = serde_json::from_slice(&answer).unwrap_or_default();
-    match status {
-        StatusCode::OK | StatusCode::NO_CONTENT => Ok(value),
-        StatusCode::UNAUTHORIZED => Err(Failed::new(
-            "the admin token is not the one of that Switchboard",
-        )),
-        status => {
-            let why = value
-                .get("error")
-                .and_then(Value::as_str)
-                .unwrap_or("no reason given");
-            Err(Failed::new(format_args!("{why} ({status})")))
-        }
+    Ok((status, serde_json::from_slice(&answer).unwrap_or_default()))
+}
+
+/// The failure that an answer other than 200 is.
+pub(crate) fn refused(status: StatusCode, value: &Value) -> Failed {
+    if status == StatusCode::UNAUTHORIZED {
+        return Failed::new("the admin token is not the one of that Switchboard");
     }
+    let why = value
+        .get("error")
+        .and_then(Value::as_str)
+        .unwrap_or("no reason given");
+    Failed::new(format_args!("{why} ({status})"))
 }
 
 /// An address below the one that a Switchboard is reached under.
@@ -75,7 +90,7 @@ pub(crate) fn unanswered(fault: &ClientFault) -> Failed {
 }
 
 /// A field of an answer; whoever answers 200 without it is no Switchboard.
-fn field<'a, T>(
+pub(crate) fn field<'a, T>(
     answer: &'a Value,
     name: &str,
     read: fn(&'a Value) -> Option<T>,

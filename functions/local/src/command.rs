@@ -23,7 +23,7 @@ pub(crate) enum Command {
     /// Write a commented configuration of your own, with a fresh secret, to start from
     Init(Init),
     /// Check a configuration and name everything that is wrong with it
-    Check(ConfigurationFile),
+    Check(Check),
     /// Post a correctly signed sample event to a source, as its sender would
     Send(Send),
     /// Check a captured request against a source and say why it is accepted or refused
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Release(Release),
     /// Set, clear or rotate your endpoint, which gets a signed copy of every event
     Endpoint(Endpoint),
+    /// Send a configuration to a deployed Switchboard, which checks it whole and uses it from then on
+    Apply(Apply),
     /// Copy the store to a file, also while serving
     Backup(Backup),
     /// Run only the sample receivers
@@ -118,6 +120,39 @@ pub(crate) struct Init {
     /// Where to write switchboard.toml and secrets/
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) configuration: ConfigurationFile,
+    /// Check it for a deployed Switchboard: all but the secrets, which only that can read
+    #[arg(long, requires = "file")]
+    pub(crate) deployed: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// The configuration; its secrets are references secret:NAME
+    #[arg(long = "config", value_name = "FILE", env = "SWITCHBOARD_CONFIG")]
+    pub(crate) file: PathBuf,
+    /// Where the deployed Switchboard is
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Url,
+    /// The admin token of the deployed Switchboard
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "SWITCHBOARD_ADMIN_TOKEN",
+        hide_env_values = true
+    )]
+    pub(crate) token: Option<String>,
+    /// Only show what would change, line by line; the Switchboard is not asked what it says of it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only over this version, which you have seen; 0 for none. Without it over the one that stands now
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) over: Option<u64>,
 }
 
 #[derive(Debug, Args)]

@@ -1,12 +1,12 @@
 //! Loading the configuration: the built-in sample or a file, with its secrets from the environment and from files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use switchboard_core::configuration::{self, Configuration, Origin, Source};
-use switchboard_core::secret::{Reference, SecretReader};
+use switchboard_core::configuration::{self, Configuration, Fault, Origin, Source};
+use switchboard_core::secret::{Reference, SecretName, SecretReader};
 
 use crate::command::ConfigurationFile;
 use crate::end::{Failed, complain};
@@ -91,14 +91,8 @@ pub(crate) fn read(
     receivers: Option<SocketAddr>,
 ) -> Result<configuration::Read, Failed> {
     let (text, origin, folder) = if let Some(path) = &file.file {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let path = path.display();
-            Failed::configuration(format_args!(
-                "the configuration {path} cannot be read: {error}"
-            ))
-        })?;
         (
-            text,
+            text(path)?,
             Origin::File,
             path.parent().map(Path::to_owned).unwrap_or_default(),
         )
@@ -121,7 +115,33 @@ pub(crate) fn read(
             folder,
         },
     );
-    read.map_err(|faults| Failed::Configuration(faults.iter().map(ToString::to_string).collect()))
+    read.map_err(|faults| unusable(&faults))
+}
+
+/// A configuration for a deployed Switchboard: its text, and every secret that it names. All else about it is checked.
+pub(crate) fn deployed(path: &Path) -> Result<(String, BTreeSet<SecretName>), Failed> {
+    let text = text(path)?;
+    let checked = configuration::check_deployed(&text);
+    if !checked.faults.is_empty() {
+        return Err(unusable(&checked.faults));
+    }
+    for warning in checked.warnings {
+        complain(&format!("switchboard: warning: {warning}"));
+    }
+    Ok((text, checked.secrets))
+}
+
+fn text(path: &Path) -> Result<String, Failed> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let path = path.display();
+        Failed::configuration(format_args!(
+            "the configuration {path} cannot be read: {error}"
+        ))
+    })
+}
+
+fn unusable(faults: &[Fault]) -> Failed {
+    Failed::Configuration(faults.iter().map(ToString::to_string).collect())
 }
 
 /// The source of that name, or which ones there are.

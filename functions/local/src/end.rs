@@ -18,6 +18,8 @@ pub(crate) enum Failed {
     Configuration(Vec<String>),
     /// Anything else: 1.
     Command(String),
+    /// A Switchboard refused what was asked of it: 1, each line one reason.
+    Refused(Vec<String>),
 }
 
 impl Failed {
@@ -35,21 +37,29 @@ impl Failed {
     pub(crate) fn tell(&self) -> ExitCode {
         match self {
             Self::Configuration(lines) => {
-                let lines = lines.clone();
-                at_the_end(move || {
-                    for line in &lines {
-                        complain(&format!("switchboard: {line}"));
-                    }
-                });
+                each(lines);
                 ExitCode::from(UNUSABLE)
             }
+            Self::Refused(lines) => {
+                each(lines);
+                ExitCode::FAILURE
+            }
             Self::Command(line) => {
-                let line = format!("switchboard: {line}");
-                at_the_end(move || complain(&line));
+                each(std::slice::from_ref(line));
                 ExitCode::FAILURE
             }
         }
     }
+}
+
+/// Says each line, as the last thing that is done.
+fn each(lines: &[String]) {
+    let lines = lines.to_vec();
+    at_the_end(move || {
+        for line in &lines {
+            complain(&format!("switchboard: {line}"));
+        }
+    });
 }
 
 /// A line for the person at the terminal. A terminal that has gone away is no reason to stop.

@@ -15,6 +15,7 @@ use end::Failed;
 mod alerts;
 mod allocator;
 mod announce;
+mod apply;
 mod ask;
 mod clock;
 mod command;

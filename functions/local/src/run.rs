@@ -1,13 +1,14 @@
 //! Which command does what.
 
 use rand::rngs::ChaCha20Rng;
+use switchboard_core::secret::SecretName;
 use switchboard_web::transport::HttpTransport;
 
 use crate::clock::SystemClock;
-use crate::command::{Backup, Command, ConfigurationFile};
+use crate::command::{Backup, Check, Command};
 use crate::configure::{self, Environment};
 use crate::end::{Failed, say};
-use crate::{ask, init, log, receivers, send, serve, verify};
+use crate::{apply, ask, init, log, receivers, send, serve, verify};
 
 /// Runs one command to its end.
 pub(crate) async fn run(
@@ -23,20 +24,30 @@ pub(crate) async fn run(
             serve::serve(command, environment, program, rng).await
         }
         Command::Init(command) => init::init(&command.folder, program, rng),
-        Command::Check(file) => check(&file, environment),
+        Command::Check(command) => check(&command, environment),
         Command::Send(command) => send::send(command, environment, &clock, rng).await,
         Command::Verify(command) => verify::verify(&command, environment, &clock),
         Command::Redrive(command) => ask::redrive(command).await,
         Command::Hold(command) => ask::hold(command).await,
         Command::Release(command) => ask::release(command).await,
         Command::Endpoint(command) => ask::endpoint(command).await,
+        Command::Apply(command) => apply::apply(command).await,
         Command::Backup(command) => backup(&command),
         Command::Receivers(command) => receivers::alone(command, std::sync::Arc::new(clock)).await,
     }
 }
 
-fn check(file: &ConfigurationFile, environment: &Environment) -> Result<(), Failed> {
-    let configuration = configure::load(file, environment, None)?;
+fn check(command: &Check, environment: &Environment) -> Result<(), Failed> {
+    if let (true, Some(path)) = (command.deployed, &command.configuration.file) {
+        let (_, secrets) = configure::deployed(path)?;
+        let named: Vec<&str> = secrets.iter().map(SecretName::as_str).collect();
+        say(&format!(
+            "the configuration holds but for its secrets, which the deployment must have: {}",
+            named.join(", ")
+        ));
+        return Ok(());
+    }
+    let configuration = configure::load(&command.configuration, environment, None)?;
     HttpTransport::new(&configuration, Vec::new()).map_err(Failed::configuration)?;
     say(&format!(
         "the configuration holds: {} sources, {} destinations, {} routes",

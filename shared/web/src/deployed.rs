@@ -8,7 +8,7 @@ use axum::{Json, Router};
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
-use switchboard_core::deployed::{Deployed, Made, Standing};
+use switchboard_core::deployed::{Current, Deployed, Made};
 use tower::ServiceExt;
 
 /// Seconds after which it is worth coming back: by then it is looked for again.
@@ -18,14 +18,14 @@ const TRY_AGAIN_AFTER: HeaderValue = HeaderValue::from_static("5");
 /// configuration could be read at all, everything is answered 503: what nobody knows of may well be a source.
 pub fn router(
     deployed: Arc<Deployed>,
-    build: impl Fn(&Standing) -> Router + Send + Sync + 'static,
+    build: impl Fn(&Current) -> Router + Send + Sync + 'static,
 ) -> Router {
     let made = Arc::new(Made::new(build));
     Router::new().fallback(move |request: Request| {
         let (deployed, made) = (Arc::clone(&deployed), Arc::clone(&made));
         async move {
             match deployed.current().await {
-                Ok(standing) => match made.of(&standing).oneshot(request).await {
+                Ok(current) => match made.of(&current).oneshot(request).await {
                     Ok(response) => response,
                 },
                 Err(_) => try_again(),

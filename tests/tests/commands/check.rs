@@ -66,6 +66,37 @@ async fn every_fault_is_named_in_a_line_of_its_own_and_it_ends_with_64() {
 }
 
 #[tokio::test]
+async fn one_for_a_deployed_switchboard_is_told_as_that_and_checked_without_its_secrets() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text =
+        "[[source]]\nname = \"shop\"\nscheme = \"shopify\"\nsecrets = [\"secret:sources/shop\"]\n";
+    std::fs::write(folder.path().join("mine.toml"), text).expect("a file");
+    let mine = ["check", "--config", "mine.toml"];
+    let ended = Run::of(folder.path(), &mine).ended().await;
+    assert_eq!((ended.code, ended.lines().len()), (64, 1), "{ended:?}");
+    for word in ["`switchboard apply`", "`switchboard check --deployed`"] {
+        assert!(ended.err.contains(word), "{word}: {}", ended.err);
+    }
+    let deployed = [&mine[..], &["--deployed"]].concat();
+    let ended = Run::of(folder.path(), &deployed).ended().await;
+    assert_eq!((ended.code, &*ended.err), (0, ""));
+    assert_eq!(
+        ended.out,
+        "the configuration holds but for its secrets, which the deployment must have: sources/shop\n"
+    );
+    let local = text.replace("secret:sources/shop", "env:SHOP");
+    std::fs::write(folder.path().join("mine.toml"), local).expect("a file");
+    let ended = Run::of(folder.path(), &deployed).ended().await;
+    assert_eq!((ended.code, ended.lines().len()), (64, 1), "{ended:?}");
+    assert!(ended.err.contains("use secret:NAME"), "{}", ended.err);
+    let ended = Run::of(folder.path(), &["check", "--deployed"])
+        .ended()
+        .await;
+    assert_eq!(ended.code, 2, "the built-in sample is for no deployment");
+    assert!(ended.err.contains("--config"), "{}", ended.err);
+}
+
+#[tokio::test]
 async fn the_file_may_be_named_by_the_environment_too() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("bad.toml"), "surprise = 1").expect("a file");

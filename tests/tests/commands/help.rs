@@ -7,20 +7,21 @@ async fn every_command_names_its_flags_and_ends_with_0() {
     let serving: &[&str] = &["--config", "--data", "--listen", "--receivers", "--log"];
     let reaching = ["--url", "--token", "--data"];
     let reached = |more: &[&'static str]| [more, &reaching].concat();
-    let commands: [(&str, Vec<&str>); 15] = [
+    let commands: [(&str, Vec<&str>); 16] = [
         (
             "",
             [
                 serving,
                 &[
                     "serve", "init", "check", "send", "verify", "redrive", "hold", "release",
+                    "apply",
                 ],
             ]
             .concat(),
         ),
         ("serve", serving.to_vec()),
         ("init", vec!["FOLDER"]),
-        ("check", vec!["--config"]),
+        ("check", vec!["--config", "--deployed"]),
         (
             "send",
             vec!["SOURCE", "KIND", "--body", "--config", "--url"],
@@ -36,6 +37,10 @@ async fn every_command_names_its_flags_and_ends_with_0() {
         ("endpoint set", reached(&["ADDRESS"])),
         ("endpoint clear", reached(&[])),
         ("endpoint rotate", reached(&[])),
+        (
+            "apply",
+            vec!["--config", "--url", "--token", "--dry-run", "--over"],
+        ),
         ("backup", vec!["FILE", "--data"]),
         ("receivers", vec!["--listen", "--data"]),
     ];

@@ -51,6 +51,13 @@ async fn the_printed_link_signs_in_once() {
         "the code does not stay in the address"
     );
     assert_eq!(
+        browser
+            .evaluate("document.querySelector('#never-applied').hidden")
+            .await,
+        true,
+        "nothing is to be applied on one machine"
+    );
+    assert_eq!(
         browser.evaluate("document.cookie").await,
         "",
         "no script reads the cookie"

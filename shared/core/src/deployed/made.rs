@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Standing;
+use super::Current;
 use crate::configuration::Configuration;
 
 /// Makes a thing of each configuration once.
 pub struct Made<T> {
-    make: Box<dyn Fn(&Standing) -> T + Send + Sync>,
+    make: Box<dyn Fn(&Current) -> T + Send + Sync>,
     last: Mutex<Option<(Arc<Configuration>, T)>>,
 }
 
 impl<T: Clone> Made<T> {
     /// Things that `make` makes. Nothing is made yet.
-    pub fn new(make: impl Fn(&Standing) -> T + Send + Sync + 'static) -> Self {
+    pub fn new(make: impl Fn(&Current) -> T + Send + Sync + 'static) -> Self {
         Self {
             make: Box::new(make),
             last: Mutex::default(),
@@ -21,15 +21,15 @@ impl<T: Clone> Made<T> {
     }
 
     /// The thing of that configuration: the last one while it is the same, with its secrets.
-    pub fn of(&self, standing: &Standing) -> T {
+    pub fn of(&self, current: &Current) -> T {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((configuration, made)) = &*last
-            && Arc::ptr_eq(configuration, &standing.configuration)
+            && Arc::ptr_eq(configuration, &current.configuration)
         {
             return made.clone();
         }
-        let made = (self.make)(standing);
-        *last = Some((Arc::clone(&standing.configuration), made.clone()));
+        let made = (self.make)(current);
+        *last = Some((Arc::clone(&current.configuration), made.clone()));
         made
     }
 }
@@ -44,7 +44,7 @@ mod tests {
     fn a_thing_is_made_once_of_each_configuration() {
         let count = AtomicU32::new(0);
         let made = Made::new(move |_| count.fetch_add(1, Ordering::SeqCst));
-        let empty = || Standing {
+        let empty = || Current {
             configuration: Arc::new(Configuration::empty()),
             applied: None,
         };

@@ -58,7 +58,7 @@ pub struct Applied {
 
 /// The configuration in use. It is the same `Arc` for as long as neither its text nor a secret changes.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct Current {
     /// What counts; the empty one before the first was applied.
     pub configuration: Arc<Configuration>,
     /// Which it is; `None` before the first was applied.
@@ -86,7 +86,7 @@ pub struct Deployed {
 /// What everybody sees without waiting.
 #[derive(Default)]
 struct Shown {
-    standing: Option<Standing>,
+    current: Option<Current>,
     /// When something is to be read again, in ticks.
     due: Duration,
     /// Why nothing stands.
@@ -113,13 +113,13 @@ impl Deployed {
 
     /// What counts now, for every request anew. Of many who ask while something is due one reads, and the others go on
     /// with what there is; only where there is nothing yet they wait. A reader that is cut off leaves what there was.
-    pub async fn current(&self) -> Result<Standing, NotRead> {
+    pub async fn current(&self) -> Result<Current, NotRead> {
         if let Some(answer) = self.shown().fresh(self.clock.ticks()) {
             return answer;
         }
-        let turn = match (self.turn.try_lock(), self.shown().standing.clone()) {
+        let turn = match (self.turn.try_lock(), self.shown().current.clone()) {
             (Some(turn), _) => Some(turn),
-            (None, Some(standing)) => return Ok(standing),
+            (None, Some(current)) => return Ok(current),
             (None, None) => None,
         };
         let mut turn = match turn {
@@ -138,7 +138,7 @@ impl Deployed {
 
     /// Which configuration is in use, as far as this process has read; `None` before the first was applied.
     pub fn applied(&self) -> Option<Applied> {
-        self.shown().standing.as_ref()?.applied
+        self.shown().current.as_ref()?.applied
     }
 
     /// What is stored at this moment, for whoever is to replace it.
@@ -165,12 +165,12 @@ impl Deployed {
 
 impl Shown {
     /// The answer at `now`, unless something is to be read first.
-    fn fresh(&self, now: Duration) -> Option<Result<Standing, NotRead>> {
+    fn fresh(&self, now: Duration) -> Option<Result<Current, NotRead>> {
         (now < self.due).then(|| self.answer())
     }
 
-    fn answer(&self) -> Result<Standing, NotRead> {
-        self.standing.clone().ok_or_else(|| NotRead {
+    fn answer(&self) -> Result<Current, NotRead> {
+        self.current.clone().ok_or_else(|| NotRead {
             why: self.why.clone(),
         })
     }

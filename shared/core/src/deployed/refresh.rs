@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::complaint::Complaint;
 use super::found::{AsFound, NOT_ANSWERED, values};
-use super::{Applied, Deployed, Standing};
+use super::{Applied, Current, Deployed};
 use crate::configuration::{self, Configuration, Fault, Origin, check_deployed};
 use crate::ports::{Found, Stored, Version};
 use crate::secret::{Secret, SecretName};
@@ -47,7 +47,7 @@ impl Deployed {
     /// read. While nothing stands everybody waits for the one who reads.
     fn hold_off(&self, now: Duration) {
         let mut shown = self.shown();
-        if shown.standing.is_some() {
+        if shown.current.is_some() {
             shown.due = now.saturating_add(self.every.look);
         }
     }
@@ -57,7 +57,7 @@ impl Deployed {
         let fresh = turn
             .read
             .is_some_and(|(read, at)| read == version && now < self.end_of(at));
-        !fresh || self.shown().standing.is_none()
+        !fresh || self.shown().current.is_none()
     }
 
     /// Until when secrets count that were read at `at`.
@@ -79,11 +79,11 @@ impl Deployed {
             }
             Ok(None) => {
                 turn.of_store.over("the configuration can be read again");
-                let never = || Standing {
+                let never = || Current {
                     configuration: Arc::new(Configuration::empty()),
                     applied: None,
                 };
-                self.shown().standing.get_or_insert_with(never);
+                self.shown().current.get_or_insert_with(never);
             }
             Err(error) => turn.of_store.is(error.line()),
         }
@@ -141,10 +141,7 @@ impl Deployed {
         turn.read = Some((stored.version, now));
         turn.stored = Some(stored);
         let mut shown = self.shown();
-        let before = shown
-            .standing
-            .as_ref()
-            .and_then(|standing| standing.applied);
+        let before = shown.current.as_ref().and_then(|current| current.applied);
         if before == Some(applied) && turn.secrets == secrets {
             return;
         }
@@ -157,7 +154,7 @@ impl Deployed {
             "configuration in use"
         );
         turn.secrets = secrets;
-        shown.standing = Some(Standing {
+        shown.current = Some(Current {
             configuration: Arc::new(configuration),
             applied: Some(applied),
         });

@@ -20,12 +20,12 @@ async fn what_is_applied_counts_at_once_here_and_in_seconds_elsewhere() {
     assert_eq!(setting.number().await, 0);
     assert_eq!(apply(&setting, &text("a"), None).await.expect("applied"), 1);
     assert_eq!(setting.number().await, 1);
-    let standing = elsewhere.current().await.expect("the empty one");
-    assert_eq!(standing.applied, None);
+    let current = elsewhere.current().await.expect("the empty one");
+    assert_eq!(current.applied, None);
     setting.after(5);
-    let standing = elsewhere.current().await.expect("what was applied");
+    let current = elsewhere.current().await.expect("what was applied");
     assert_eq!(
-        standing.applied.map(|applied| applied.version),
+        current.applied.map(|applied| applied.version),
         Version::new(1)
     );
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_core::deployed::{Every, NotRead, Standing};
+use switchboard_core::deployed::{Current, Every, NotRead};
 use tokio::task::JoinHandle;
 
 use crate::setting::{Setting, secret, text};
@@ -19,7 +19,7 @@ async fn settle() {
 }
 
 /// Twenty who ask at once.
-fn twenty(setting: &Setting) -> Vec<JoinHandle<Result<Standing, NotRead>>> {
+fn twenty(setting: &Setting) -> Vec<JoinHandle<Result<Current, NotRead>>> {
     (0..20)
         .map(|_| {
             let deployed = Arc::clone(&setting.deployed);
@@ -31,9 +31,9 @@ fn twenty(setting: &Setting) -> Vec<JoinHandle<Result<Standing, NotRead>>> {
 #[tokio::test]
 async fn before_the_first_nobody_may_post_and_nothing_was_applied() {
     let setting = Setting::new();
-    let standing = setting.current().await;
-    assert_eq!(standing.applied, None);
-    assert!(standing.configuration.sources.is_empty());
+    let current = setting.current().await;
+    assert_eq!(current.applied, None);
+    assert!(current.configuration.sources.is_empty());
     assert_eq!(setting.deployed.applied(), None);
     assert_eq!(setting.secrets.asked(), 0, "there is none to read");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_core::configuration::Configuration;
-use switchboard_core::deployed::{Deployed, Every, Standing};
+use switchboard_core::deployed::{Current, Deployed, Every};
 use switchboard_core::ports::{Stored, Version};
 use switchboard_core::time::Timestamp;
 use switchboard_testkit::clock::HandClock;
@@ -60,7 +60,7 @@ impl Setting {
         self.clock.advance(Duration::from_secs(seconds));
     }
 
-    pub(crate) async fn current(&self) -> Standing {
+    pub(crate) async fn current(&self) -> Current {
         self.deployed.current().await.expect("a configuration")
     }
 

@@ -90,9 +90,9 @@ fn process(
         Every::default(),
     ));
     let fake = Arc::new(Fake::new(Shown::default()));
-    router(Arc::clone(&deployed), move |standing| {
+    router(Arc::clone(&deployed), move |current| {
         let status = Status::new(Setup {
-            configuration: Arc::clone(&standing.configuration),
+            configuration: Arc::clone(&current.configuration),
             backend: Arc::clone(&fake),
             clock: Arc::<HandClock>::clone(&clock),
             rng: Box::new(ChaCha20Rng::seed_from_u64(7)),
