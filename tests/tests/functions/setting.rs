@@ -213,7 +213,7 @@ impl Board {
             let receive = receive
                 .max_number_of_messages(10)
                 .message_attribute_names("All");
-            let wait = if most == 0 { 0 } else { 1 };
+            let wait = i32::from(most > 0);
             let received = receive
                 .wait_time_seconds(wait)
                 .send()
@@ -271,7 +271,7 @@ impl Board {
 
 fn opened(clients: &Clients, place: &Place, clock: Arc<dyn Clock>) -> Aws {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    let pace = Pace {
+    let often = Pace {
         settings_for: Duration::ZERO,
         repeats_per_second: None,
         shared_for: Duration::ZERO,
@@ -279,7 +279,7 @@ fn opened(clients: &Clients, place: &Place, clock: Arc<dyn Clock>) -> Aws {
     };
     // Tokens tell processes apart.
     let rng = ChaCha20Rng::seed_from_u64(NEXT.fetch_add(1, Ordering::Relaxed));
-    Aws::new(clients, place.clone(), pace, clock, Box::new(rng))
+    Aws::new(clients, place.clone(), often, clock, Box::new(rng))
 }
 
 /// The headers of a rightly signed event.
