@@ -159,6 +159,11 @@ impl AttemptRecord {
             detail,
         }
     }
+
+    /// When it ended.
+    pub fn ended(&self) -> Timestamp {
+        self.at.plus(Duration::from_millis(self.duration_ms))
+    }
 }
 
 /// Why a delivery is a dead letter.

@@ -25,5 +25,6 @@ pub mod retry;
 pub mod route;
 pub mod scheme;
 pub mod secret;
+pub mod stood;
 pub mod time;
 pub mod views;

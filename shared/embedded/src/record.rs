@@ -1,11 +1,10 @@
 //! What an attempt does to its delivery.
 
-use std::time::Duration;
-
 use rusqlite::Connection;
 use switchboard_core::attempt::Attempt;
-use switchboard_core::delivery::{AttemptRecord, DeliveryKey, KEPT_ATTEMPTS, Next, State};
+use switchboard_core::delivery::{AttemptRecord, DeliveryKey, Next, State};
 use switchboard_core::ports::{Begun, Hint, Keep, Recorded};
+use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
 
 use crate::expire;
@@ -13,16 +12,6 @@ use crate::failure::Failure;
 use crate::rows::{self, ATTEMPT, log_text, reason_number, state_number};
 use crate::wakes::Look;
 use crate::writer::Step;
-
-/// How a delivery stood before.
-struct Stood {
-    state: State,
-    attempts: u32,
-    base: u32,
-    due: Timestamp,
-    reason: Option<i64>,
-    log: Vec<AttemptRecord>,
-}
 
 fn stood(connection: &Connection, event: i64, key: &DeliveryKey) -> Result<Option<Stood>, Failure> {
     let mut statement = connection.prepare_cached(
@@ -40,12 +29,13 @@ fn stood(connection: &Connection, event: i64, key: &DeliveryKey) -> Result<Optio
         return Ok(None);
     };
     let log = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?;
+    let reason: Option<i64> = row.get(4)?;
     Ok(Some(Stood {
         state: rows::state(row.get(0)?)?,
         attempts: row.get(1)?,
         base: row.get(2)?,
         due: Timestamp::from_millis(row.get(3)?),
-        reason: row.get(4)?,
+        reason: reason.map(rows::reason).transpose()?,
         log: rows::log(log)?,
     }))
 }
@@ -95,7 +85,7 @@ fn delivered_at_once(
             key.destination.as_str(),
             key.action.as_str(),
             state_number(State::Delivered),
-            ended(record).millis(),
+            record.ended().millis(),
             log_text(std::slice::from_ref(record))?,
             state_number(State::Waiting),
         ))?;
@@ -104,11 +94,6 @@ fn delivered_at_once(
             .pass(State::Waiting, State::Delivered, &key.destination);
     }
     Ok(changed == 1)
-}
-
-/// When an attempt ended.
-fn ended(record: &AttemptRecord) -> Timestamp {
-    record.at.plus(Duration::from_millis(record.duration_ms))
 }
 
 /// Keeps an attempt and what follows from it. `event` is the place of its event in the order of receipt, where it is
@@ -136,29 +121,9 @@ pub(crate) fn record(
     let Some(before) = stood(step, event, key)? else {
         return Ok(Recorded::Stale);
     };
-    let fresh = record.number == before.attempts.saturating_add(1);
-    // Redriven while its attempt was under way: this attempt is the last of the round before, and the new round is whole.
-    let round_before = record.number.saturating_sub(attempt.in_round) != before.base;
-    let (state, due, reason) = match (next, before.state) {
-        (_, State::Delivered) => return Ok(Recorded::Stale),
-        (Next::Delivered, _) => (State::Delivered, before.due, None),
-        (Next::Waiting(_) | Next::Dead(_), _) if !fresh => return Ok(Recorded::Stale),
-        // Buried while its attempt was under way: the attempt is kept, the dead letter stays one.
-        (Next::Waiting(_) | Next::Dead(_), State::Dead) => (State::Dead, before.due, before.reason),
-        // A delivery that was held while its attempt was under way stays held for the next one.
-        (Next::Waiting(due), State::Held) => (State::Held, due, None),
-        (Next::Waiting(due), State::Waiting) => (State::Waiting, due, None),
-        (Next::Dead(_), State::Waiting | State::Held) if round_before => {
-            (before.state, before.due, None)
-        }
-        (Next::Dead(reason), State::Waiting | State::Held) => {
-            (State::Dead, before.due, Some(reason_number(reason)))
-        }
+    let Some(after) = before.after(attempt, record, next) else {
+        return Ok(Recorded::Stale);
     };
-    let mut log = before.log;
-    log.push(record.clone());
-    let surplus = log.len().saturating_sub(KEPT_ATTEMPTS);
-    log.drain(..surplus);
     step.prepare_cached(
         "UPDATE delivery SET state = ?5, due = ?6, attempts = ?7, reason = ?8, changed_at = ?9, log = ?10, base = ?11
          WHERE event = ?1 AND run = ?2 AND destination = ?3 AND action = ?4",
@@ -168,19 +133,20 @@ pub(crate) fn record(
         key.run.0,
         key.destination.as_str(),
         key.action.as_str(),
-        state_number(state),
-        due.millis(),
-        before.attempts.max(record.number),
-        reason,
-        ended(record).millis(),
-        log_text(&log)?,
-        if round_before && fresh { record.number } else { before.base },
+        state_number(after.state),
+        after.due.millis(),
+        after.attempts,
+        after.reason.map(reason_number),
+        record.ended().millis(),
+        log_text(&after.log)?,
+        after.base,
     ))?;
-    step.totals.pass(before.state, state, &key.destination);
-    match state {
+    step.totals
+        .pass(before.state, after.state, &key.destination);
+    match after.state {
         State::Dead => expire::keep_longer(step, event, keep)?,
         State::Waiting => {
-            step.news.look(&key.destination, Look::At(due));
+            step.news.look(&key.destination, Look::At(after.due));
         }
         State::Held | State::Delivered => {}
     }
