@@ -176,14 +176,17 @@ pub enum DeathReason {
     NoDestination,
     /// Your endpoint's address is not set.
     EndpointCleared,
+    /// The queue gave its hints back again and again: no worker could deal with them.
+    ReturnedTooOften,
 }
 
 impl DeathReason {
     /// Every reason, in the order of its stored number.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::AttemptsUsedUp,
         Self::NoDestination,
         Self::EndpointCleared,
+        Self::ReturnedTooOften,
     ];
 }
 
@@ -193,6 +196,7 @@ impl fmt::Display for DeathReason {
             Self::AttemptsUsedUp => "attempts used up",
             Self::NoDestination => "no such destination",
             Self::EndpointCleared => "your endpoint is not set",
+            Self::ReturnedTooOften => "returned by the queue too often",
         })
     }
 }

@@ -243,7 +243,10 @@ pub fn death_line(reason: DeathReason, last: Option<&AttemptRecord>) -> String {
         ) => format!("{reason}: last answer {status}"),
         (DeathReason::AttemptsUsedUp, Some(record)) => format!("{reason}: {}", record.detail),
         (
-            DeathReason::AttemptsUsedUp | DeathReason::NoDestination | DeathReason::EndpointCleared,
+            DeathReason::AttemptsUsedUp
+            | DeathReason::NoDestination
+            | DeathReason::EndpointCleared
+            | DeathReason::ReturnedTooOften,
             _,
         ) => reason.to_string(),
     }
