@@ -77,7 +77,7 @@ pub(crate) fn moment(at: Timestamp) -> String {
 
 /// Which of the [`SHARDS`] an id belongs to. Its characters are those of a digest, so all of them get as much.
 fn shard(id: &str) -> u8 {
-    let digest = id.bytes().nth(4).unwrap_or_default();
+    let digest = id.as_bytes().get(4).copied().unwrap_or_default();
     // Base32: a to z, then 2 to 7.
     let value = match digest {
         b'a'..=b'z' => digest.wrapping_sub(b'a'),
@@ -169,7 +169,7 @@ mod tests {
     fn an_event_sorts_before_all_that_belongs_to_it_and_its_body_before_the_rest() {
         let token = Token::stored("t");
         let delivery_id = DeliveryId::parse("dlv_aaaaaaaaaaaaaaaaaaaaaaaaaa").expect("an id");
-        let mut keys = vec![
+        let mut keys = [
             run(Run(1)),
             repeat(&token),
             delivery(&delivery_id),

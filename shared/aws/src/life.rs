@@ -10,6 +10,12 @@ const SLACK: Duration = Duration::from_hours(1);
 /// within days: a delivery without a record looks like one that waits.
 const LONGER: Duration = Duration::from_hours(3 * 24);
 
+/// How long an event stays behind the due time of a delivery that needs it: for the attempts that follow.
+pub(crate) const RESPITE: Duration = Duration::from_hours(7 * 24);
+
+/// A delivery that is due later than this before its event's end keeps the event for itself.
+pub(crate) const MARGIN: Duration = Duration::from_hours(24);
+
 /// When an event whose life ends at `until` may be removed, in seconds since 1970.
 pub(crate) fn of_event(until: Timestamp) -> i64 {
     until.plus(SLACK).seconds()

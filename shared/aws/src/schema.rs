@@ -1,32 +1,37 @@
 //! The one table: its key, its indexes, what else of it is fixed. The template that deploys it says the same.
 
+use crate::item::delivery::ROW;
+use crate::item::event::HEAD;
+use crate::item::names;
+
 /// The partition key and the sort key of the table, both texts.
 pub const KEY: Key = Key {
-    partition: "pk",
-    sort: "sk",
+    partition: names::PARTITION,
+    sort: Some(names::SORT),
 };
 /// When an item has expired, in seconds since 1970: some time after it the table removes the item.
-pub const TTL: &str = "ttl";
+pub const TTL: &str = names::TTL;
 
-/// Names of two attributes that are texts.
+/// Names of attributes that are texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     /// What an item is found by, with the sort key.
     pub partition: &'static str,
     /// What items of a partition are in order of.
-    pub sort: &'static str,
+    pub sort: Option<&'static str>,
 }
 
-/// What of an item stands in an index.
+/// What of an item stands in an index beside the keys of the table and of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// All of it.
-    All,
-    /// The keys of the table and of the index.
+    /// Nothing.
     Keys,
+    /// These attributes.
+    Only(&'static [&'static str]),
 }
 
-/// An index over the whole table: the items that have both attributes of its key are in it, some time after they are written.
+/// An index over the whole table: the items that have all attributes of its key are in it, some time after they are
+/// written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Index {
     /// Its name.
@@ -37,35 +42,77 @@ pub struct Index {
     pub projection: Projection,
 }
 
-/// Events by the time they were received.
+const fn key([partition, sort]: [&'static str; 2]) -> Key {
+    Key {
+        partition,
+        sort: Some(sort),
+    }
+}
+
+/// Events by source and the time they were received.
 pub const RECENT: Index = Index {
     name: "recent",
-    key: Key {
-        partition: "g1",
-        sort: "g1s",
-    },
-    projection: Projection::All,
+    key: key(names::RECENT),
+    projection: Projection::Only(&HEAD),
 };
 
-/// Deliveries that wait, by the time to look for them.
+/// Events whose sender's id is unique only within a scope, by that id; all others are found by their own id.
+pub const SCOPED: Index = Index {
+    name: "scoped",
+    key: key([names::SCOPED, names::RECENT[1]]),
+    projection: Projection::Keys,
+};
+
+/// Waiting deliveries that have a record, by when the keeper is to look at them.
 pub const WAITING: Index = Index {
     name: "waiting",
+    key: key(names::WAITING),
+    projection: Projection::Only(&[
+        names::VERSION,
+        names::TOKEN,
+        names::LIFE,
+        names::DESTINATION,
+        names::ACTION,
+        names::RUN,
+        names::DUE,
+        names::LOOK,
+        names::LOOKS,
+    ]),
+};
+
+/// Waiting deliveries that have a record, held and dead ones, by destination and time.
+pub const OPEN: Index = Index {
+    name: "open",
+    key: key(names::OPEN),
+    projection: Projection::Only(&ROW),
+};
+
+/// Dead deliveries by their id.
+pub const DEAD: Index = Index {
+    name: "dead",
     key: Key {
-        partition: "g2",
-        sort: "g2s",
+        partition: names::DEAD,
+        sort: None,
     },
     projection: Projection::Keys,
 };
 
-/// Dead and held deliveries, by destination and time.
-pub const OPEN: Index = Index {
-    name: "open",
-    key: Key {
-        partition: "g3",
-        sort: "g3s",
-    },
-    projection: Projection::All,
-};
-
 /// All indexes.
-pub const INDEXES: [Index; 3] = [RECENT, WAITING, OPEN];
+pub const INDEXES: [Index; 5] = [RECENT, SCOPED, WAITING, OPEN, DEAD];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_index_holds_more_attributes_than_the_service_takes() {
+        let mut all = 0;
+        for index in INDEXES {
+            if let Projection::Only(attributes) = index.projection {
+                assert!(attributes.len() <= 20, "{}", index.name);
+                all += attributes.len();
+            }
+        }
+        assert!(all <= 100, "{all}");
+    }
+}

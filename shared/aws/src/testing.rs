@@ -1,4 +1,5 @@
-//! What tests make: the table as the template deploys it, and the environment of a function that runs against an emulator.
+//! What tests make: the table as the template deploys it, its queues, and the environment of a function that runs against an
+//! emulator.
 
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use aws_sdk_dynamodb::types::{
 };
 use switchboard_core::ports::BackendError;
 
+use crate::Place;
+use crate::client::Clients;
 use crate::environment::{Environment, Unusable};
 use crate::failure::failed;
 use crate::schema::{INDEXES, Index, KEY, Key, Projection, TTL};
@@ -39,8 +42,15 @@ pub async fn create_table(dynamodb: &Client, name: &str) -> Result<(), BackendEr
     let stream = StreamSpecification::builder()
         .stream_enabled(true)
         .stream_view_type(StreamViewType::NewAndOldImages);
-    let keys = || INDEXES.iter().map(|index| index.key).chain([KEY]);
-    let attributes = keys().flat_map(|key| [key.partition, key.sort]).map(text);
+    let mut attributes: Vec<&str> = INDEXES
+        .iter()
+        .map(|index| index.key)
+        .chain([KEY])
+        .flat_map(|key| std::iter::once(key.partition).chain(key.sort))
+        .collect();
+    attributes.sort_unstable();
+    attributes.dedup();
+    let attributes = attributes.into_iter().map(text);
     let indexes = INDEXES.iter().map(index);
     let request = dynamodb
         .create_table()
@@ -67,6 +77,24 @@ pub async fn create_table(dynamodb: &Client, name: &str) -> Result<(), BackendEr
     Ok(())
 }
 
+/// Makes the table and the queues that a backend needs, under these names.
+pub async fn create_place(clients: &Clients, name: &str) -> Result<Place, BackendError> {
+    create_table(&clients.dynamodb, name).await?;
+    Ok(Place {
+        table: name.to_owned(),
+        deliveries: create_queue(clients, &format!("{name}-deliveries")).await?,
+        dead_letters: create_queue(clients, &format!("{name}-dead-letters")).await?,
+    })
+}
+
+async fn create_queue(clients: &Clients, name: &str) -> Result<String, BackendError> {
+    const DOING: &str = "making a queue";
+    let made = clients.sqs.create_queue().queue_name(name).send().await;
+    let made = made.map_err(|error| failed(DOING, error))?;
+    made.queue_url
+        .ok_or_else(|| BackendError::new(DOING, "it has no address"))
+}
+
 fn text(name: &str) -> Result<AttributeDefinition, BuildError> {
     AttributeDefinition::builder()
         .attribute_name(name)
@@ -81,20 +109,23 @@ fn key(key: Key) -> Result<Vec<KeySchemaElement>, BuildError> {
             .key_type(kind)
             .build()
     };
-    Ok(vec![
-        element(key.partition, KeyType::Hash)?,
-        element(key.sort, KeyType::Range)?,
-    ])
+    let sort = key.sort.map(|name| element(name, KeyType::Range));
+    std::iter::once(element(key.partition, KeyType::Hash))
+        .chain(sort)
+        .collect()
 }
 
 fn index(index: &Index) -> Result<GlobalSecondaryIndex, BuildError> {
+    let projected = Projected::builder();
     let projected = match index.projection {
-        Projection::All => ProjectionType::All,
-        Projection::Keys => ProjectionType::KeysOnly,
+        Projection::Keys => projected.projection_type(ProjectionType::KeysOnly),
+        Projection::Only(attributes) => projected
+            .projection_type(ProjectionType::Include)
+            .set_non_key_attributes(Some(attributes.iter().map(|a| (*a).to_owned()).collect())),
     };
     GlobalSecondaryIndex::builder()
         .index_name(index.name)
         .set_key_schema(Some(key(index.key)?))
-        .projection(Projected::builder().projection_type(projected).build())
+        .projection(projected.build())
         .build()
 }

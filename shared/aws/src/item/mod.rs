@@ -2,6 +2,7 @@
 //! written, so an attribute that cannot be read means a broken table, and a newer version means a newer program.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::str::FromStr;
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -236,7 +237,7 @@ impl Writing {
 
     /// A number.
     #[must_use]
-    pub(crate) fn number(self, attribute: &'static str, number: impl ToString) -> Self {
+    pub(crate) fn number(self, attribute: &'static str, number: impl Display + Copy) -> Self {
         self.value(attribute, AttributeValue::N(number.to_string()))
     }
 
@@ -245,7 +246,7 @@ impl Writing {
     pub(crate) fn number_if_any(
         self,
         attribute: &'static str,
-        number: Option<impl ToString>,
+        number: Option<impl Display + Copy>,
     ) -> Self {
         match number {
             Some(number) => self.number(attribute, number),

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 use switchboard_core::address::{Address, Networks};
 use switchboard_core::endpoint::{Endpoint, Settings};
@@ -12,8 +11,7 @@ use switchboard_core::release::Release;
 use switchboard_core::secret::Secret;
 use switchboard_core::time::Timestamp;
 
-use super::{Attributes, Reading, Unreadable, Writing, names};
-use crate::keys;
+use super::{Attributes, Reading, Unreadable, names};
 
 const ITEM: &str = "settings";
 
@@ -142,24 +140,6 @@ impl Kept {
         // Texts and numbers: nothing that JSON cannot hold.
         serde_json::to_string(&stored).unwrap_or_default()
     }
-
-    /// The whole item.
-    #[cfg(test)]
-    fn write(&self) -> Attributes {
-        let set = |names: Vec<String>| AttributeValue::Ss(names);
-        Writing::at(keys::SETTINGS_PARTITION, keys::SETTINGS)
-            .number(names::REVISION, self.revision)
-            .text(names::JSON, self.json())
-            .value(
-                names::SOURCES,
-                set(self.sources.iter().map(ToString::to_string).collect()),
-            )
-            .value(
-                names::DESTINATIONS,
-                set(self.destinations.iter().map(ToString::to_string).collect()),
-            )
-            .done()
-    }
 }
 
 fn read(stored: Stored) -> Option<(Settings, BTreeMap<DestinationName, Release>)> {
@@ -181,7 +161,28 @@ fn read(stored: Stored) -> Option<(Settings, BTreeMap<DestinationName, Release>)
 
 #[cfg(test)]
 mod tests {
+    use aws_sdk_dynamodb::types::AttributeValue;
+
+    use super::super::Writing;
     use super::*;
+    use crate::keys;
+
+    /// The whole item.
+    fn write(kept: &Kept) -> Attributes {
+        let set = |names: Vec<String>| AttributeValue::Ss(names);
+        Writing::at(keys::SETTINGS_PARTITION, keys::SETTINGS)
+            .number(names::REVISION, kept.revision)
+            .text(names::JSON, kept.json())
+            .value(
+                names::SOURCES,
+                set(kept.sources.iter().map(ToString::to_string).collect()),
+            )
+            .value(
+                names::DESTINATIONS,
+                set(kept.destinations.iter().map(ToString::to_string).collect()),
+            )
+            .done()
+    }
 
     #[test]
     fn what_is_written_is_read_again() {
@@ -209,7 +210,7 @@ mod tests {
             sources: BTreeSet::from([SourceName::parse("shop").expect("a name")]),
             destinations: BTreeSet::from([chat]),
         };
-        assert_eq!(Kept::read(&kept.write()), Ok(kept));
+        assert_eq!(Kept::read(&write(&kept)), Ok(kept));
     }
 
     #[test]

@@ -1,0 +1,147 @@
+//! The backend: its clients, where its table and its queues are, and the ledger's steps, each in a file of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::Rng;
+use switchboard_core::attempt::Attempt;
+use switchboard_core::delivery::{AttemptRecord, DeathReason, Next};
+use switchboard_core::event::Event;
+use switchboard_core::identity::{EventId, Run};
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::{
+    Accepted, Answer, Begun, Hint, Keep, Ledger, Moved, Queued, Recorded, Selection, Spread,
+};
+use switchboard_core::time::{Clock, Timestamp};
+
+use crate::client::Clients;
+use crate::memory::Memory;
+use crate::repeat::Budget;
+use crate::settings;
+use crate::token::Tokens;
+
+/// Where the state lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The table's name.
+    pub table: String,
+    /// The address of the queue of hints.
+    pub deliveries: String,
+    /// The address of the queue of tickets.
+    pub dead_letters: String,
+}
+
+/// How often a process looks and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// How long it goes by the settings that it has read.
+    pub settings_for: Duration,
+    /// How many repeats it counts a second; `None` for all.
+    pub repeats_per_second: Option<u32>,
+}
+
+/// The state of a Switchboard in a table, as one process reaches it.
+pub struct Aws {
+    pub(crate) dynamodb: aws_sdk_dynamodb::Client,
+    pub(crate) sqs: aws_sdk_sqs::Client,
+    pub(crate) place: Place,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) tokens: Tokens,
+    pub(crate) memory: Memory,
+    pub(crate) settings: settings::Store,
+    pub(crate) repeats: Budget,
+}
+
+impl Aws {
+    /// The backend at `place`. `rng` makes the tokens by which writes are known: no two processes may draw the same.
+    pub fn new(
+        clients: &Clients,
+        place: Place,
+        how_often: Pace,
+        clock: Arc<dyn Clock>,
+        rng: Box<dyn Rng + Send>,
+    ) -> Self {
+        let settings = settings::Store::new(
+            clients.dynamodb.clone(),
+            place.table.clone(),
+            Arc::clone(&clock),
+            how_often.settings_for,
+        );
+        Self {
+            dynamodb: clients.dynamodb.clone(),
+            sqs: clients.sqs.clone(),
+            place,
+            repeats: Budget::new(how_often.repeats_per_second, clock.ticks()),
+            clock,
+            tokens: Tokens::new(rng),
+            memory: Memory::default(),
+            settings,
+        }
+    }
+}
+
+impl Ledger for Aws {
+    async fn accept(&self, event: &Event, plan: &[Queued], keep: Keep) -> Answer<Accepted> {
+        self.store_event(event, plan, keep).await
+    }
+
+    async fn begin(&self, hint: &Hint, now: Timestamp) -> Answer<Begun> {
+        self.begin_by_reading(hint, now).await
+    }
+
+    async fn record(
+        &self,
+        attempt: &Attempt,
+        record: &AttemptRecord,
+        next: Next,
+        keep: Keep,
+    ) -> Answer<Recorded> {
+        self.record_attempt(attempt, record, next, keep).await
+    }
+
+    async fn bury(
+        &self,
+        destination: &DestinationName,
+        reason: DeathReason,
+        now: Timestamp,
+        keep: Keep,
+        limit: u32,
+    ) -> Answer<Moved> {
+        self.bury_open(destination, reason, now, keep, limit).await
+    }
+
+    async fn shelve(
+        &self,
+        destination: &DestinationName,
+        now: Timestamp,
+        keep: Keep,
+        limit: u32,
+    ) -> Answer<Moved> {
+        self.shelve_due(destination, now, keep, limit).await
+    }
+
+    async fn requeue(&self, selection: &Selection, spread: Spread, limit: u32) -> Answer<Moved> {
+        self.requeue_dead(selection, spread, limit).await
+    }
+
+    async fn release(
+        &self,
+        destination: &DestinationName,
+        now: Timestamp,
+        limit: u32,
+    ) -> Answer<Moved> {
+        self.release_held(destination, now, limit).await
+    }
+
+    async fn replay(&self, event: &EventId, run: Run, plan: &[Queued]) -> Answer<bool> {
+        self.store_run(event, run, plan).await
+    }
+
+    async fn recover(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
+        self.release_all(now, limit).await
+    }
+
+    async fn expire(&self, now: Timestamp, limit: u32) -> Answer<Moved> {
+        self.remove_expired(now, limit).await
+    }
+}

@@ -1,0 +1,314 @@
+//! Moving many deliveries at once: to the dead letters and back to waiting, and to held. Each one is a change of its own, so a
+//! step that is cut has moved some, and the same call again moves the rest.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use switchboard_core::delivery::{DeathReason, State};
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::{Answer, Keep, Moved, Selection, Spread};
+use switchboard_core::stood::Stood;
+use switchboard_core::time::Timestamp;
+
+use crate::accept::{AT_ONCE, planned};
+use crate::change::{Changed, Known, Seen, look};
+use crate::find::{Due, Found};
+use crate::item::delivery::{Delivery, Watch};
+use crate::message::{Message, Origin};
+use crate::unrecorded::Unrecorded;
+use crate::{Aws, keys};
+
+/// A delivery that is to be moved, as it was found.
+#[derive(Clone, Debug)]
+pub(crate) enum Candidate {
+    /// By its row of the index.
+    Row(Box<Delivery>),
+    /// By its plan: it has no record.
+    Planned(Box<Unrecorded>),
+}
+
+impl Candidate {
+    /// How it stands, and what its change is conditional on.
+    fn seen(&self, now: Timestamp) -> (Delivery, Seen, Known) {
+        match self {
+            Self::Row(row) => {
+                let seen = Seen::LeftBy(row.token.clone());
+                (Delivery::clone(row), seen, Known::Row)
+            }
+            Self::Planned(one) => {
+                let token = one.head.life.clone();
+                let record = planned(&one.head, &one.queued, token, now);
+                (record, Seen::Absent, Known::Whole)
+            }
+        }
+    }
+}
+
+/// In which round what is put back is attempted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Round {
+    /// In one that begins now.
+    New,
+    /// In the one that it was in.
+    Same,
+}
+
+/// What is found for a step, and how much more there is.
+#[derive(Debug, Default)]
+struct Candidates {
+    found: Vec<Candidate>,
+    left: u32,
+}
+
+impl Candidates {
+    fn add(&mut self, found: impl IntoIterator<Item = Candidate>, left: u32, limit: u32) {
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        self.found.extend(found);
+        let surplus = self.found.len().saturating_sub(most);
+        self.found.truncate(most);
+        self.left = self
+            .left
+            .saturating_add(left)
+            .saturating_add(u32::try_from(surplus).unwrap_or(u32::MAX));
+    }
+
+    fn add_rows(&mut self, found: Found, limit: u32) {
+        self.add(
+            found.rows.into_iter().map(Box::new).map(Candidate::Row),
+            found.left,
+            limit,
+        );
+    }
+
+    fn add_planned(&mut self, found: Vec<Unrecorded>, limit: u32) {
+        let found = found.into_iter().map(Box::new).map(Candidate::Planned);
+        self.add(found, 0, limit);
+    }
+}
+
+fn number<T>(list: &[T]) -> u32 {
+    u32::try_from(list.len()).unwrap_or(u32::MAX)
+}
+
+impl Aws {
+    /// Makes open deliveries of a destination dead letters. Of your endpoint only while it is not set: the settings are
+    /// read for it, after what is open was found.
+    ///
+    /// Each event lives longer before its delivery is dead. Cut in between, it only lives longer; twice finds nothing more.
+    pub(crate) async fn bury_open(
+        &self,
+        destination: &DestinationName,
+        reason: DeathReason,
+        now: Timestamp,
+        keep: Keep,
+        limit: u32,
+    ) -> Answer<Moved> {
+        let to = std::slice::from_ref(destination);
+        let mut open = Candidates::default();
+        for state in [State::Waiting, State::Held] {
+            open.add_rows(self.find(state, to, Due::Ever, limit).await?, limit);
+        }
+        open.add_planned(self.unrecorded(destination, None).await?, limit);
+        // Set again since whoever buries has looked: what is open has somewhere to go.
+        if destination.is_your_endpoint() && self.settings.now().await?.settings.endpoint.is_some()
+        {
+            return Ok(Moved::default());
+        }
+        let left = open.left;
+        let moved = self
+            .change_all("burying deliveries", open.found, keep, now, |before, _| {
+                Stood {
+                    state: State::Dead,
+                    reason: Some(reason),
+                    ..before.stood.clone()
+                }
+            })
+            .await?;
+        let done = number(&moved);
+        Ok(Moved { done, left })
+    }
+
+    /// Moves waiting deliveries that are due to held, if their destination is held as they are found. What is held after
+    /// a release came between the two, the recovery puts back.
+    pub(crate) async fn shelve_due(
+        &self,
+        destination: &DestinationName,
+        now: Timestamp,
+        keep: Keep,
+        limit: u32,
+    ) -> Answer<Moved> {
+        let to = std::slice::from_ref(destination);
+        let mut due = Candidates::default();
+        due.add_rows(
+            self.find(State::Waiting, to, Due::By(now), limit).await?,
+            limit,
+        );
+        due.add_planned(self.unrecorded(destination, Some(now)).await?, limit);
+        if !self
+            .settings
+            .now()
+            .await?
+            .settings
+            .held
+            .contains(destination)
+        {
+            return Ok(Moved::default());
+        }
+        let left = due.left;
+        let moved = self
+            .change_all("holding deliveries", due.found, keep, now, |before, _| {
+                Stood {
+                    state: State::Held,
+                    ..before.stood.clone()
+                }
+            })
+            .await?;
+        let done = number(&moved);
+        Ok(Moved { done, left })
+    }
+
+    /// Puts dead letters back to waiting, for a new round, then sends their hints. Cut before the hints, the keeper finds
+    /// the deliveries by `look`; of two calls at once, each dead letter is moved by one.
+    pub(crate) async fn requeue_dead(
+        &self,
+        selection: &Selection,
+        spread: Spread,
+        limit: u32,
+    ) -> Answer<Moved> {
+        let found = match selection {
+            Selection::AllDead => {
+                let kept = self.settings.now().await?;
+                let all: Vec<DestinationName> = kept.destinations.iter().cloned().collect();
+                self.find(State::Dead, &all, Due::Ever, limit).await?
+            }
+            Selection::DeadOf(destination) => {
+                let to = std::slice::from_ref(destination);
+                self.find(State::Dead, to, Due::Ever, limit).await?
+            }
+            Selection::Dead(ids) => self.find_dead(ids, limit).await?,
+        };
+        let left = found.left;
+        let rows = self.of_present_lives(found.rows).await?;
+        let dues: Vec<Timestamp> = (0..number(&rows)).map(|nth| spread.due(nth)).collect();
+        let moved = self
+            .put_back(
+                "requeueing deliveries",
+                rows,
+                &dues,
+                spread.start,
+                Round::New,
+            )
+            .await?;
+        Ok(Moved { done: moved, left })
+    }
+
+    /// Puts deliveries back to waiting for their due times, and sends their hints.
+    pub(crate) async fn put_back(
+        &self,
+        doing: &'static str,
+        rows: Vec<Delivery>,
+        dues: &[Timestamp],
+        at: Timestamp,
+        round: Round,
+    ) -> Answer<u32> {
+        // Nothing dies here, so nothing has to live longer.
+        let keep = Keep { days: 0 };
+        let found = rows.into_iter().map(Box::new).map(Candidate::Row);
+        let moved = self
+            .change_all(doing, found.collect(), keep, at, |before, nth| Stood {
+                state: State::Waiting,
+                due: dues.get(nth).copied().unwrap_or(at),
+                base: match round {
+                    Round::New => before.stood.attempts,
+                    Round::Same => before.stood.base,
+                },
+                reason: None,
+                ..before.stood.clone()
+            })
+            .await?;
+        let hints: Vec<Message> = moved
+            .iter()
+            .map(|delivery| Message {
+                key: delivery.key.clone(),
+                due: delivery.stood.due,
+                life: delivery.life.clone(),
+                origin: Origin::Later,
+                event: None,
+            })
+            .collect();
+        self.send(&hints).await?;
+        Ok(number(&moved))
+    }
+
+    /// Changes what was found, some at once; those that were changed. What something else happened to meanwhile stays.
+    async fn change_all(
+        &self,
+        doing: &'static str,
+        found: Vec<Candidate>,
+        keep: Keep,
+        now: Timestamp,
+        after: impl Fn(&Delivery, usize) -> Stood,
+    ) -> Answer<Vec<Delivery>> {
+        let wanted: Vec<(Delivery, Seen, Known)> = found
+            .iter()
+            .enumerate()
+            .map(|(nth, candidate)| {
+                let (before, seen, known) = candidate.seen(now);
+                let stood = after(&before, nth);
+                (self.moved(before, stood, keep, now), seen, known)
+            })
+            .collect();
+        let done: Vec<Option<Delivery>> = stream::iter(wanted)
+            .map(|(delivery, seen, known)| async move {
+                self.keep_event(&delivery, keep).await?;
+                let changed = self.change(doing, &delivery, &seen, known).await?;
+                Ok(match changed {
+                    Changed::Yes => Some(delivery),
+                    Changed::No(_) => None,
+                })
+            })
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
+        Ok(done.into_iter().flatten().collect())
+    }
+
+    fn moved(&self, before: Delivery, stood: Stood, keep: Keep, now: Timestamp) -> Delivery {
+        let mut about = before.about;
+        match stood.state {
+            State::Dead | State::Held => {
+                about.until = about.until.max(keep.until_when_dead(about.received_at));
+            }
+            State::Waiting | State::Delivered => {}
+        }
+        Delivery {
+            token: self.tokens.fresh(),
+            changed_at: now,
+            about,
+            watch: Watch {
+                look: (stood.state == State::Waiting).then(|| look(stood.due, self.clock.now())),
+                looks: 0,
+                ..before.watch
+            },
+            stood,
+            ..before
+        }
+    }
+
+    /// Those whose event still has the life that they are of; what is left of an earlier one is removed.
+    async fn of_present_lives(&self, rows: Vec<Delivery>) -> Answer<Vec<Delivery>> {
+        let checked: Vec<Option<Delivery>> = stream::iter(rows)
+            .map(|row| async move {
+                let head = self.head(&row.key.event).await?;
+                if head.is_some_and(|head| head.life == row.life) {
+                    return Ok(Some(row));
+                }
+                let partition = keys::event(&row.key.event);
+                let sort = keys::delivery(&row.key.id);
+                self.delete_of_life(&partition, sort, &row.life).await?;
+                Ok(None)
+            })
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
+        Ok(checked.into_iter().flatten().collect())
+    }
+}

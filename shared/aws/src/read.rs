@@ -1,0 +1,145 @@
+//! Reading single items and what belongs to an event. All reads here are consistent: they see every write that was answered.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use switchboard_core::identity::{DeliveryId, EventId};
+use switchboard_core::ports::{Answer, BackendError};
+
+use crate::Aws;
+use crate::failure::failed;
+use crate::family::Family;
+use crate::item::delivery::Delivery;
+use crate::item::event::{Body, HEAD, Head, Stored};
+use crate::item::{Attributes, Unreadable, names, part, place};
+use crate::keys;
+
+/// That a stored item cannot be read.
+pub(crate) fn unreadable(doing: &'static str) -> impl Fn(Unreadable) -> BackendError {
+    move |cause| BackendError::new(doing, cause)
+}
+
+/// An expression that asks for these attributes, and the names in it: some are words of the service's own.
+pub(crate) fn projection(attributes: &[&str]) -> (String, Vec<(String, String)>) {
+    let names: Vec<(String, String)> = (0..)
+        .zip(attributes)
+        .map(|(n, name): (u32, _)| (format!("#p{n}"), (*name).to_owned()))
+        .collect();
+    let expression: Vec<&str> = names.iter().map(|(short, _)| short.as_str()).collect();
+    (expression.join(", "), names)
+}
+
+impl Aws {
+    /// An item, or only some attributes of it.
+    pub(crate) async fn get(
+        &self,
+        doing: &'static str,
+        key: Attributes,
+        only: Option<&[&str]>,
+    ) -> Answer<Option<Attributes>> {
+        let mut request = self
+            .dynamodb
+            .get_item()
+            .table_name(&self.place.table)
+            .set_key(Some(key))
+            .consistent_read(true);
+        if let Some(only) = only {
+            let (expression, names) = projection(only);
+            request = request
+                .projection_expression(expression)
+                .set_expression_attribute_names(Some(names.into_iter().collect()));
+        }
+        let read = request.send().await.map_err(|error| failed(doing, error))?;
+        Ok(read.item)
+    }
+
+    /// An event, without the parts of a big body.
+    pub(crate) async fn stored_event(&self, id: &EventId) -> Answer<Option<Stored>> {
+        const DOING: &str = "reading an event";
+        let key = place(keys::event(id), keys::EVENT);
+        let item = self.get(DOING, key, None).await?;
+        item.map(|item| Stored::read(&item).map_err(unreadable(DOING)))
+            .transpose()
+    }
+
+    /// An event without its body.
+    pub(crate) async fn head(&self, id: &EventId) -> Answer<Option<Head>> {
+        const DOING: &str = "reading an event";
+        let mut only = vec![names::PARTITION];
+        only.extend(HEAD);
+        let key = place(keys::event(id), keys::EVENT);
+        let item = self.get(DOING, key, Some(&only)).await?;
+        item.map(|item| Head::read(&item).map_err(unreadable(DOING)))
+            .transpose()
+    }
+
+    /// A delivery's record, of whichever life.
+    pub(crate) async fn delivery(
+        &self,
+        event: &EventId,
+        id: &DeliveryId,
+    ) -> Answer<Option<Delivery>> {
+        const DOING: &str = "reading a delivery";
+        let key = place(keys::event(event), keys::delivery(id));
+        let item = self.get(DOING, key, None).await?;
+        item.map(|item| Delivery::read(&item).map_err(unreadable(DOING)))
+            .transpose()
+    }
+
+    /// An event's body, put together from its parts where it has any.
+    pub(crate) async fn body(&self, stored: &Stored) -> Answer<Bytes> {
+        const DOING: &str = "reading a body";
+        let parts = match &stored.body {
+            Body::Here(bytes) => return Ok(bytes.clone()),
+            Body::Parts(parts) => *parts,
+        };
+        let head = &stored.head;
+        let read = (0..parts).map(|nth| async move {
+            let key = place(keys::event(&head.id), keys::part(&head.life, nth));
+            let Some(item) = self.get(DOING, key, None).await? else {
+                return Err(BackendError::new(DOING, "a part of it is not there"));
+            };
+            part::read(&item).map_err(unreadable(DOING))
+        });
+        Ok(try_join_all(read).await?.concat().into())
+    }
+
+    /// All that belongs to an event but its body.
+    pub(crate) async fn family(&self, head: &Head) -> Answer<Family> {
+        const DOING: &str = "reading what belongs to an event";
+        let items = self
+            .partition_from(DOING, &keys::event(&head.id), keys::BEHIND_BODY)
+            .await?;
+        Family::read(head, &items).map_err(unreadable(DOING))
+    }
+
+    /// The items of a partition from a sort key on.
+    pub(crate) async fn partition_from(
+        &self,
+        doing: &'static str,
+        partition: &str,
+        sort: &str,
+    ) -> Answer<Vec<Attributes>> {
+        let mut items = Vec::new();
+        let mut from = None;
+        loop {
+            let page = self
+                .dynamodb
+                .query()
+                .table_name(&self.place.table)
+                .consistent_read(true)
+                .key_condition_expression("pk = :pk AND sk >= :sk")
+                .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
+                .expression_attribute_values(":sk", AttributeValue::S(sort.to_owned()))
+                .set_exclusive_start_key(from)
+                .send()
+                .await
+                .map_err(|error| failed(doing, error))?;
+            items.extend(page.items.unwrap_or_default());
+            from = page.last_evaluated_key;
+            if from.is_none() {
+                return Ok(items);
+            }
+        }
+    }
+}
