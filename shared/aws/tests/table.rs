@@ -26,7 +26,7 @@ async fn with_table() -> Clients {
 
 fn item(value: &str) -> Item {
     let text = |text: &str| AttributeValue::S(text.to_owned());
-    let attributes = [(KEY.partition, "p"), (KEY.sort, "s"), ("value", value)];
+    let attributes = [("pk", "p"), ("sk", "s"), ("value", value)];
     attributes
         .map(|(name, value)| (name.to_owned(), text(value)))
         .into()
@@ -96,23 +96,24 @@ async fn the_table_is_as_the_schema_says() {
                 index.index_name().expect("a name").to_owned(),
                 names(index.key_schema()),
                 projection.projection_type.expect("a type"),
+                projection.non_key_attributes.unwrap_or_default(),
             )
         })
         .collect();
     found.sort_by(|one, other| one.0.cmp(&other.0));
+    let owned =
+        |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
     let mut expected: Vec<_> = INDEXES
         .iter()
         .map(|index| {
-            let projection = match index.projection {
-                Projection::All => ProjectionType::All,
-                Projection::Keys => ProjectionType::KeysOnly,
+            let (projection, attributes) = match index.projection {
+                Projection::Keys => (ProjectionType::KeysOnly, Vec::new()),
+                Projection::Only(attributes) => (ProjectionType::Include, owned(attributes)),
             };
-            let key = [index.key.partition, index.key.sort];
-            (
-                index.name.to_owned(),
-                key.map(str::to_owned).into(),
-                projection,
-            )
+            let key: Vec<&str> = std::iter::once(index.key.partition)
+                .chain(index.key.sort)
+                .collect();
+            (index.name.to_owned(), owned(&key), projection, attributes)
         })
         .collect();
     expected.sort_by(|one, other| one.0.cmp(&other.0));
@@ -127,7 +128,7 @@ async fn the_table_is_as_the_schema_says() {
 async fn only_items_with_its_key_are_in_an_index() {
     let clients = with_table().await;
     let put = async |sort: &str, indexed: &[(&str, &str)]| {
-        let attributes = [(KEY.partition, "p"), (KEY.sort, sort)];
+        let attributes = [("pk", "p"), ("sk", sort)];
         let attributes = attributes.iter().chain(indexed);
         let item: Item = attributes
             .map(|(name, value)| ((*name).to_owned(), AttributeValue::S((*value).to_owned())))
@@ -136,7 +137,7 @@ async fn only_items_with_its_key_are_in_an_index() {
         let written = request.set_item(Some(item)).send().await;
         written.expect("written");
     };
-    put("in", &[(RECENT.key.partition, "a"), (RECENT.key.sort, "1")]).await;
+    put("in", &[(RECENT.key.partition, "a"), ("g1s", "1")]).await;
     put("out", &[]).await;
     let request = clients
         .dynamodb
@@ -146,7 +147,7 @@ async fn only_items_with_its_key_are_in_an_index() {
         .key_condition_expression(format!("{} = :shard", RECENT.key.partition))
         .expression_attribute_values(":shard", AttributeValue::S("a".to_owned()));
     let found = request.send().await.expect("an answer");
-    let sorts: Vec<_> = found.items().iter().map(|item| &item[KEY.sort]).collect();
+    let sorts: Vec<_> = found.items().iter().map(|item| &item["sk"]).collect();
     assert_eq!(sorts, [&AttributeValue::S("in".to_owned())]);
 }
 

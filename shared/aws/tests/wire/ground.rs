@@ -1,0 +1,76 @@
+//! A table and queues in an account of their own, and what lies there.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use switchboard_core::delivery::DeliveryKey;
+use switchboard_core::identity::EventId;
+use switchboard_testkit::emulator::{Account, fresh_account};
+
+use crate::support;
+
+/// It.
+pub(crate) struct Ground {
+    base: support::Ground,
+    account: Account,
+}
+
+impl Deref for Ground {
+    type Target = support::Ground;
+
+    fn deref(&self) -> &support::Ground {
+        &self.base
+    }
+}
+
+impl Ground {
+    /// Makes it.
+    pub(crate) async fn new() -> Self {
+        let account = fresh_account();
+        let base = support::Ground::of(&account).await;
+        Self { base, account }
+    }
+
+    /// The account.
+    pub(crate) fn account(&self) -> &str {
+        self.account.as_str()
+    }
+
+    /// A number or a text of a delivery's record.
+    pub(crate) async fn attribute(&self, key: &DeliveryKey, name: &str) -> Option<String> {
+        let text = |text: String| AttributeValue::S(text);
+        let read = self
+            .base
+            .clients
+            .dynamodb
+            .get_item()
+            .table_name(&self.base.place.table)
+            .key("pk", text(format!("E#{}", key.event)))
+            .key("sk", text(format!("D#{}", key.id)))
+            .send()
+            .await
+            .expect("an answer");
+        let value = read.item?.remove(name)?;
+        value.as_n().or(value.as_s()).ok().cloned()
+    }
+
+    /// The sort keys of an event's items that begin so.
+    pub(crate) async fn sorts(&self, event: &EventId, begin: &str) -> Vec<String> {
+        let found = self
+            .base
+            .clients
+            .dynamodb
+            .query()
+            .table_name(&self.base.place.table)
+            .key_condition_expression("pk = :pk")
+            .expression_attribute_values(":pk", AttributeValue::S(format!("E#{event}")))
+            .projection_expression("sk")
+            .send()
+            .await
+            .expect("an answer");
+        let sort = |item: &HashMap<String, AttributeValue>| item.get("sk")?.as_s().ok().cloned();
+        let sorts = found.items().iter().filter_map(sort);
+        sorts.filter(|sort| sort.starts_with(begin)).collect()
+    }
+}

@@ -1,0 +1,17 @@
+//! The backend on the wire: lost answers, refused messages, big bodies, and what is read and sent at all.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod bodies;
+mod ground;
+mod hints;
+mod lost;
+mod proxy;
+mod queue;
+mod sample;
+#[path = "../support/mod.rs"]
+mod support;
