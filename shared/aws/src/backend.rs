@@ -15,10 +15,16 @@ use switchboard_core::ports::{
 use switchboard_core::time::{Clock, Timestamp};
 
 use crate::client::Clients;
+use crate::fold::Fold;
+use crate::fold::counters::Counters;
+use crate::fold::kept::Totals;
+use crate::fold::stream::TableStream;
+use crate::journal::Book;
 use crate::memory::Memory;
 use crate::repeat::Budget;
 use crate::settings;
 use crate::token::Tokens;
+use crate::views::shared::Shared;
 
 /// Where the state lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +44,10 @@ pub struct Pace {
     pub settings_for: Duration,
     /// How many repeats it counts a second; `None` for all.
     pub repeats_per_second: Option<u32>,
+    /// How long viewers share the totals that were folded for the first of them, and that the store was ready.
+    pub shared_for: Duration,
+    /// Time between two writes of counts of what was not accepted, where nothing of it is listed.
+    pub counts_every: Duration,
 }
 
 /// The state of a Switchboard in a table, as one process reaches it.
@@ -50,6 +60,10 @@ pub struct Aws {
     pub(crate) memory: Memory,
     pub(crate) settings: settings::Store,
     pub(crate) repeats: Budget,
+    pub(crate) fold: Fold<TableStream>,
+    pub(crate) journal: Book,
+    pub(crate) totals: Shared<Counters>,
+    pub(crate) ready: Shared<()>,
 }
 
 impl Aws {
@@ -67,7 +81,23 @@ impl Aws {
             Arc::clone(&clock),
             how_often.settings_for,
         );
+        let stream = TableStream::new(
+            clients.streams.clone(),
+            clients.dynamodb.clone(),
+            place.table.clone(),
+        );
+        let totals = Totals::new(clients.dynamodb.clone(), place.table.clone());
+        let journal = Book::new(
+            clients.dynamodb.clone(),
+            place.table.clone(),
+            Arc::clone(&clock),
+            how_often.counts_every,
+        );
         Self {
+            fold: Fold::new(stream, totals),
+            journal,
+            totals: Shared::new(how_often.shared_for),
+            ready: Shared::new(how_often.shared_for),
             dynamodb: clients.dynamodb.clone(),
             sqs: clients.sqs.clone(),
             place,

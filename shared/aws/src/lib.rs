@@ -1,7 +1,7 @@
 //! The ports over DynamoDB and SQS: the table is the truth, a queue message is a hint.
-#![expect(dead_code, reason = "the views that read the rest follow")]
 
 mod accept;
+mod alerts;
 mod backend;
 mod begin;
 mod change;
@@ -11,7 +11,9 @@ mod expire;
 pub mod failure;
 mod family;
 mod find;
+mod fold;
 mod item;
+mod journal;
 mod keys;
 mod life;
 mod memory;
@@ -30,6 +32,8 @@ pub mod testing;
 mod token;
 mod unrecorded;
 mod view;
+mod views;
 
 pub use backend::{Aws, Pace, Place};
+pub use fold::{Behind, Folded};
 pub use token::Token;

@@ -11,11 +11,12 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 use switchboard_core::endpoint::{Change, Settings};
 use switchboard_core::names::{DestinationName, SourceName};
 use switchboard_core::operate::PER_SECOND;
-use switchboard_core::ports::{Answer, BackendError, Spread};
+use switchboard_core::ports::{Answer, BackendError, SettingsStore, Spread};
 use switchboard_core::release::Release;
 use switchboard_core::time::{Clock, Timestamp};
 use tracing::warn;
 
+use crate::Aws;
 use crate::failure::{Conditional, conditional, failed};
 use crate::item::settings::Kept;
 use crate::item::{VERSION, names, place};
@@ -25,6 +26,17 @@ use crate::keys;
 const OLDEST: Duration = Duration::from_mins(1);
 /// How often a change is decided anew when others come first.
 const ROUNDS: u32 = 100;
+
+impl SettingsStore for Aws {
+    async fn settings(&self) -> Answer<Arc<Settings>> {
+        let kept = self.settings.kept().await?;
+        Ok(Arc::new(kept.settings.clone()))
+    }
+
+    async fn change(&self, change: Change) -> Answer<Arc<Settings>> {
+        self.settings.change(&change).await
+    }
+}
 
 /// The settings of a table, as one process knows them.
 pub(crate) struct Store {

@@ -18,7 +18,7 @@ use crate::{Aws, keys, schema};
 
 const DOING: &str = "finding deliveries without a record";
 /// Most items that are asked for at once.
-const KEYS: usize = 100;
+pub(crate) const KEYS: usize = 100;
 /// How often what the service did not come to is asked for again.
 const ROUNDS: u32 = 20;
 /// The keeper's walk that comes last: events before its cursor have a record of every delivery.
@@ -58,7 +58,7 @@ impl Aws {
     }
 
     /// Where the keeper's later walk is.
-    async fn walked(&self) -> Answer<Option<Timestamp>> {
+    pub(crate) async fn walked(&self) -> Answer<Option<Timestamp>> {
         let key = place(keys::SETTINGS_PARTITION, LATER_WALK);
         let Some(item) = self.get(DOING, key, None).await? else {
             return Ok(None);
@@ -112,7 +112,7 @@ impl Aws {
     }
 
     /// Those of at most [`KEYS`] that have no record of their event's life.
-    async fn without_record(&self, planned: &[Unrecorded]) -> Answer<Vec<Unrecorded>> {
+    pub(crate) async fn without_record(&self, planned: &[Unrecorded]) -> Answer<Vec<Unrecorded>> {
         let lives = self.lives(planned).await?;
         let absent = |one: &&Unrecorded| {
             lives.get(one.queued.key.id.as_str()).map(String::as_str)

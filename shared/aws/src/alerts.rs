@@ -1,0 +1,265 @@
+//! What alerts are decided from, and what is kept of them. Each number is a total, or is read from the index of open
+//! deliveries and counted up to a limit.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::types::{AttributeValue, Select};
+use futures_util::future::try_join_all;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+use switchboard_core::alert::{Hold, Known, Record, Recovered, Standing, Trouble};
+use switchboard_core::delivery::State;
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::{AlertStore, Answer, BackendError};
+use switchboard_core::time::Timestamp;
+
+use crate::accept::AT_ONCE;
+use crate::failure::failed;
+use crate::item::delivery::Delivery;
+use crate::item::event::Head;
+use crate::item::{Reading, Writing, names, place};
+use crate::read::unreadable;
+use crate::unrecorded::{KEYS, Unrecorded};
+use crate::views::lanes::{From, Lanes, List};
+use crate::{Aws, keys, schema};
+
+const STANDINGS: &str = "reading how destinations stand";
+const ALERTS: &str = "reading alerts";
+/// Where the sort keys of what is kept begin.
+const SORT: &str = "alert#";
+/// Recent events whose deliveries are looked at for a record. The keeper gives each one a record within minutes, so that
+/// what is not found here is found in the index soon.
+const MOST_RECENT: usize = 200;
+/// Waiting deliveries of a shard among which one that was redriven is looked for.
+const MOST_WAITING: i32 = 1000;
+
+impl AlertStore for Aws {
+    async fn standings(&self) -> Answer<Vec<Standing>> {
+        let settings = self.settings.kept().await?;
+        let overview = self.counters().await?.overview();
+        let unrecorded = if overview.totals.waiting > 0 {
+            self.first_unrecorded().await?
+        } else {
+            BTreeMap::new()
+        };
+        stream::iter(overview.destinations)
+            .map(|(destination, totals)| {
+                let unrecorded = unrecorded.get(&destination).copied();
+                let standing = Standing {
+                    waiting: totals.waiting,
+                    held: totals.held,
+                    is_on_hold: settings.settings.held.contains(&destination),
+                    ..Standing::well(destination)
+                };
+                self.look_closer(standing, unrecorded)
+            })
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await
+    }
+
+    async fn alerts(&self) -> Answer<BTreeMap<DestinationName, Record>> {
+        let items = self
+            .partition_from(ALERTS, keys::SETTINGS_PARTITION, SORT)
+            .await?;
+        let mut alerts = BTreeMap::new();
+        for item in items {
+            let reading = Reading::of("alert", &item).map_err(unreadable(ALERTS))?;
+            let sort = reading.text(names::SORT).map_err(unreadable(ALERTS))?;
+            let Some(name) = sort.strip_prefix(SORT) else {
+                continue;
+            };
+            let name =
+                DestinationName::parse(name).map_err(|cause| BackendError::new(ALERTS, cause))?;
+            let record = reading.parsed(names::JSON, read);
+            alerts.insert(name, record.map_err(unreadable(ALERTS))?);
+        }
+        Ok(alerts)
+    }
+
+    async fn keep_alert(&self, destination: &DestinationName, record: &Record) -> Answer<()> {
+        const DOING: &str = "keeping an alert";
+        let sort = format!("{SORT}{destination}");
+        if *record == Record::default() {
+            let gone = self.dynamodb.delete_item().table_name(&self.place.table);
+            let gone = gone.set_key(Some(place(keys::SETTINGS_PARTITION, sort)));
+            gone.send().await.map_err(|error| failed(DOING, error))?;
+            return Ok(());
+        }
+        let text = serde_json::to_string(&stored(record))
+            .map_err(|cause| BackendError::new(DOING, cause))?;
+        let item = Writing::at(keys::SETTINGS_PARTITION, sort).text(names::JSON, text);
+        let put = self.dynamodb.put_item().table_name(&self.place.table);
+        let put = put.set_item(Some(item.done()));
+        put.send().await.map_err(|error| failed(DOING, error))?;
+        Ok(())
+    }
+}
+
+impl Aws {
+    /// Adds what the totals do not tell. `unrecorded` is when the first of its deliveries without a record is due.
+    async fn look_closer(
+        &self,
+        mut standing: Standing,
+        unrecorded: Option<Timestamp>,
+    ) -> Answer<Standing> {
+        let to = &standing.destination;
+        let dead = (0..keys::SHARDS).map(|shard| self.count_dead(to, shard));
+        let dead = try_join_all(dead).await?.into_iter();
+        standing.dead_letters = dead.fold(0, u32::saturating_add).min(Standing::COUNTED);
+        if standing.waiting == 0 {
+            return Ok(standing);
+        }
+        let waiting = (0..keys::SHARDS).map(|shard| self.first_waiting(to, shard));
+        let redriven = (0..keys::SHARDS).map(|shard| self.has_redriven(to, shard));
+        let (waiting, redriven) = tokio::try_join!(try_join_all(waiting), try_join_all(redriven))?;
+        standing.has_redriven = redriven.contains(&true);
+        standing.waiting_since = waiting.into_iter().flatten().chain(unrecorded).min();
+        Ok(standing)
+    }
+
+    async fn count_dead(&self, to: &DestinationName, shard: u8) -> Answer<u32> {
+        let most = i32::try_from(Standing::COUNTED).unwrap_or(i32::MAX);
+        let partition = keys::open(State::Dead, to, shard).unwrap_or_default();
+        let page = self
+            .open(partition)
+            .select(Select::Count)
+            .limit(most)
+            .send()
+            .await
+            .map_err(|error| failed(STANDINGS, error))?;
+        Ok(u32::try_from(page.count).unwrap_or_default())
+    }
+
+    /// Since when the first one waits that has a record.
+    async fn first_waiting(&self, to: &DestinationName, shard: u8) -> Answer<Option<Timestamp>> {
+        let partition = keys::open(State::Waiting, to, shard).unwrap_or_default();
+        let page = self.open(partition).limit(1).send().await;
+        let page = page.map_err(|error| failed(STANDINGS, error))?;
+        let first = page.items.unwrap_or_default().into_iter().next();
+        let first = first.map(|item| Delivery::read_row(&item).map_err(unreadable(STANDINGS)));
+        Ok(first.transpose()?.map(|delivery| delivery.moment()))
+    }
+
+    /// Whether one that was redriven, and attempted before, is among the first that wait.
+    async fn has_redriven(&self, to: &DestinationName, shard: u8) -> Answer<bool> {
+        let partition = keys::open(State::Waiting, to, shard).unwrap_or_default();
+        let page = self
+            .open(partition)
+            .limit(MOST_WAITING)
+            .filter_expression("#base > :none AND #attempts > :none")
+            .expression_attribute_names("#base", names::BASE)
+            .expression_attribute_names("#attempts", names::ATTEMPTS)
+            .expression_attribute_values(":none", AttributeValue::N("0".to_owned()))
+            .select(Select::Count)
+            .send()
+            .await
+            .map_err(|error| failed(STANDINGS, error))?;
+        Ok(page.count > 0)
+    }
+
+    fn open(&self, partition: String) -> OpenQuery {
+        self.dynamodb
+            .query()
+            .table_name(&self.place.table)
+            .index_name(schema::OPEN.name)
+            .key_condition_expression("#p = :p")
+            .expression_attribute_names("#p", names::OPEN[0])
+            .expression_attribute_values(":p", AttributeValue::S(partition))
+    }
+
+    /// When the first delivery without a record is due, by destination, among the oldest of the recent events that the
+    /// keeper has not walked.
+    async fn first_unrecorded(&self) -> Answer<BTreeMap<DestinationName, Timestamp>> {
+        let since = self.walked().await?.unwrap_or_default();
+        let known = self.settings.kept().await?;
+        let partitions = known
+            .sources
+            .iter()
+            .flat_map(|source| (0..keys::SHARDS).map(|shard| keys::recent(source, shard)));
+        let list = List {
+            doing: STANDINGS,
+            index: Some(schema::RECENT),
+            partitions: partitions.collect(),
+            from: From::Oldest(keys::moment(since)),
+            wanted: MOST_RECENT,
+        };
+        let mut planned = Vec::new();
+        for row in Lanes::new(self, list).take(MOST_RECENT).await? {
+            let head = Head::read(&row.item).map_err(unreadable(STANDINGS))?;
+            let queued = head.plan.clone().into_iter();
+            planned.extend(queued.map(|queued| Unrecorded {
+                head: head.clone(),
+                queued,
+            }));
+        }
+        let mut first = BTreeMap::new();
+        for chunk in planned.chunks(KEYS) {
+            for one in self.without_record(chunk).await? {
+                let due = first
+                    .entry(one.queued.key.destination)
+                    .or_insert(one.queued.due);
+                *due = one.queued.due.min(*due);
+            }
+        }
+        Ok(first)
+    }
+}
+
+type OpenQuery = aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+
+/// A record as it is stored; moments in milliseconds since 1970.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    raised: BTreeMap<String, i64>,
+    /// Whether it is known for sure.
+    known: BTreeMap<String, bool>,
+    /// When it was raised, and when it was over.
+    recovered: Option<(i64, i64)>,
+    on_hold: bool,
+    held_until: Option<i64>,
+}
+
+fn stored(record: &Record) -> Stored {
+    let name = |trouble: &Trouble| trouble.as_str().to_owned();
+    let raised = record.raised.iter();
+    let known = record.known.iter();
+    let recovered = record.recovered;
+    Stored {
+        raised: raised.map(|(of, at)| (name(of), at.millis())).collect(),
+        known: known
+            .map(|(of, known)| (name(of), *known == Known::Surely))
+            .collect(),
+        recovered: recovered.map(|of| (of.raised_at.millis(), of.at.millis())),
+        on_hold: record.hold == Hold::Now,
+        held_until: match record.hold {
+            Hold::Until(moment) => Some(moment.millis()),
+            Hold::No | Hold::Now => None,
+        },
+    }
+}
+
+fn read(text: &str) -> Option<Record> {
+    let stored: Stored = serde_json::from_str(text).ok()?;
+    let moment = Timestamp::from_millis;
+    let known = |sure| if sure { Known::Surely } else { Known::Perhaps };
+    let raised = stored.raised.iter();
+    let told = stored.known.iter();
+    Some(Record {
+        raised: raised
+            .map(|(name, at)| Some((Trouble::named(name)?, moment(*at))))
+            .collect::<Option<_>>()?,
+        known: told
+            .map(|(name, sure)| Some((Trouble::named(name)?, known(*sure))))
+            .collect::<Option<_>>()?,
+        recovered: stored.recovered.map(|(raised_at, at)| Recovered {
+            raised_at: moment(raised_at),
+            at: moment(at),
+        }),
+        hold: match (stored.on_hold, stored.held_until) {
+            (true, _) => Hold::Now,
+            (false, Some(until)) => Hold::Until(moment(until)),
+            (false, None) => Hold::No,
+        },
+    })
+}

@@ -1,0 +1,161 @@
+//! What operators read. Lists are read from their indexes, from where the page before ended; the totals are folded on for
+//! whoever looks.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use switchboard_core::identity::EventId;
+use switchboard_core::ports::{Answer, Views};
+use switchboard_core::views::{
+    Cursor, DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk,
+    RefusalRow,
+};
+use tracing::error;
+
+use crate::fold::Folded;
+use crate::fold::counters::Counters;
+use crate::item::{VERSION, names, place};
+use crate::{Aws, journal, keys};
+
+mod dead_letters;
+mod events;
+pub(crate) mod lanes;
+mod notes;
+pub(crate) mod shared;
+
+/// Most reads of the stream for one viewer: where the fold is further behind, the totals come nearer with each look.
+const READS: u32 = 100;
+/// Sort key of what is written to find out whether the table takes writes.
+const READY: &str = "ready";
+
+impl Views for Aws {
+    async fn overview(&self) -> Answer<Overview> {
+        Ok(self.counters().await?.overview())
+    }
+
+    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Page<EventRow>> {
+        self.list_events(search, ask).await
+    }
+
+    async fn event(&self, id: &EventId) -> Answer<Option<EventView>> {
+        self.event_view(id).await
+    }
+
+    async fn dead_letters(&self, ask: &PageAsk) -> Answer<Page<DeadLetter>> {
+        self.list_dead_letters(ask).await
+    }
+
+    async fn refusals(&self, ask: &PageAsk) -> Answer<Page<RefusalRow>> {
+        let doing = "reading refusals";
+        self.list_notes(doing, journal::REFUSED, ask, journal::refusal)
+            .await
+    }
+
+    async fn declined(&self, ask: &PageAsk) -> Answer<Page<Declined>> {
+        let doing = "reading declined requests";
+        self.list_notes(doing, journal::DECLINED, ask, journal::declined)
+            .await
+    }
+
+    async fn ready(&self) -> Answer<()> {
+        self.ready.get(&*self.clock, self.write_something()).await
+    }
+}
+
+impl Aws {
+    /// Adds what the table's stream tells to the totals, in at most `reads` reads of it. Safe to be cut, to be called twice,
+    /// and to be called by many at once: each record counts once.
+    pub async fn fold(&self, reads: u32) -> Answer<Folded> {
+        self.fold.fold(self.clock.now(), reads).await
+    }
+
+    /// The totals, folded on.
+    pub(crate) async fn counters(&self) -> Answer<Counters> {
+        let make = async {
+            // What is counted so far is true, and better than nothing.
+            if let Err(error) = self.fold(READS).await {
+                error!(error = error.line(), "the totals cannot be folded on");
+            }
+            self.fold.totals().all().await
+        };
+        self.totals.get(&*self.clock, make).await
+    }
+
+    /// Writes the same item over and over.
+    async fn write_something(&self) -> Answer<()> {
+        let number = |number: i64| AttributeValue::N(number.to_string());
+        let written = self
+            .dynamodb
+            .update_item()
+            .table_name(&self.place.table)
+            .set_key(Some(place(keys::SETTINGS_PARTITION, READY)))
+            .update_expression("SET v = :v, #at = :at")
+            .expression_attribute_names("#at", names::AT)
+            .expression_attribute_values(":v", number(VERSION.into()))
+            .expression_attribute_values(":at", number(self.clock.now().millis()))
+            .send()
+            .await;
+        written.map_err(|error| crate::failure::failed("writing to the table", error))?;
+        Ok(())
+    }
+}
+
+/// How many items a page may have.
+fn limit(ask: &PageAsk) -> usize {
+    usize::try_from(ask.limit).unwrap_or(usize::MAX)
+}
+
+/// A page without items.
+fn nothing<T>() -> Page<T> {
+    Page {
+        items: Vec::new(),
+        next: None,
+    }
+}
+
+/// The first `limit` of the items, each with the text of the cursor that stands for it.
+fn page<T>(items: Vec<(String, T)>, limit: usize) -> Page<T> {
+    let is_more = items.len() > limit;
+    let mut last = None;
+    let mut kept = Vec::new();
+    for (cursor, item) in items.into_iter().take(limit) {
+        last = Some(cursor);
+        kept.push(item);
+    }
+    Page {
+        items: kept,
+        next: last
+            .filter(|_| is_more)
+            .and_then(|cursor| Cursor::new(&cursor)),
+    }
+}
+
+/// Where a page of a list begins that is sorted by a moment and an id.
+enum After<'a> {
+    /// With the newest.
+    Newest,
+    /// Below this sort key.
+    Below(&'a str),
+    /// Behind a cursor that no page gave: there is nothing.
+    Unreadable,
+}
+
+impl<'a> After<'a> {
+    /// Reads the cursor of a page; `is_id` says what ids of the list look like.
+    fn of(ask: &'a PageAsk, is_id: impl Fn(&str) -> bool) -> Self {
+        let Some(cursor) = &ask.after else {
+            return Self::Newest;
+        };
+        let text = cursor.as_str();
+        if is_sort_key(text, is_id) {
+            Self::Below(text)
+        } else {
+            Self::Unreadable
+        }
+    }
+}
+
+/// Whether a text is a moment and an id, as sort keys are.
+fn is_sort_key(text: &str, is_id: impl Fn(&str) -> bool) -> bool {
+    let is_moment = |text: &str| text.len() == 13 && text.bytes().all(|b| b.is_ascii_digit());
+    text.split_once('#')
+        .is_some_and(|(moment, id)| is_moment(moment) && is_id(id))
+}
