@@ -83,6 +83,7 @@ pub async fn create_place(clients: &Clients, name: &str) -> Result<Place, Backen
     Ok(Place {
         table: name.to_owned(),
         deliveries: create_queue(clients, &format!("{name}-deliveries")).await?,
+        returned: create_queue(clients, &format!("{name}-returned")).await?,
         dead_letters: create_queue(clients, &format!("{name}-dead-letters")).await?,
     })
 }

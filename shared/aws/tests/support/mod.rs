@@ -50,6 +50,8 @@ impl Ground {
         let often = Pace {
             settings_for: Duration::ZERO,
             repeats_per_second: None,
+            shared_for: Duration::ZERO,
+            counts_every: Duration::ZERO,
         };
         let clock = Arc::clone(&self.clock);
         let rng = ChaCha8Rng::from_rng(&mut rand_seed());
