@@ -14,6 +14,7 @@ mod find;
 mod fold;
 mod item;
 mod journal;
+pub mod keeper;
 mod keys;
 mod life;
 mod memory;

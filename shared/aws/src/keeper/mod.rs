@@ -1,0 +1,157 @@
+//! The keeper: finds each minute what a crash left behind. Every step runs, also where an earlier one failed; any of them
+//! may run twice at once and die between any two calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_core::ports::{Answer, Keep, Ledger};
+use switchboard_core::time::Timestamp;
+use tracing::{error, info, warn};
+
+use crate::Aws;
+
+use self::cursor::Walk;
+pub use self::kept::{Budget, Kept, Returned, Step, Tickets, Walked};
+
+mod cursor;
+mod inbox;
+mod kept;
+mod overdue;
+mod returned;
+mod tickets;
+mod walk;
+
+/// How often in one step a call may fail before the step is left to the next run: one delivery that cannot be dealt with
+/// must not hold up the others, and a table that is away must not be asked for each of them.
+const FAILURES: u32 = 3;
+
+/// Distances and pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeeperIntervals {
+    /// How far behind the present the first walk over recent events is.
+    pub near: Duration,
+    /// How far behind it the second one is: what an index showed too late for the first is found by it.
+    pub far: Duration,
+    /// When a delivery is looked at whose record a walk has put.
+    pub first_look: Duration,
+    /// When one is looked at again whose hint was queued; then after twice as long each time.
+    pub next_look: Duration,
+    /// The longest of these pauses.
+    pub longest_look: Duration,
+    /// How often a delivery's return is counted at most.
+    pub count_returns: Duration,
+    /// How long what nobody can read is left alone: the service hides nothing for more than 12 hours from its receipt on.
+    pub hide_unreadable: Duration,
+    /// How long what is taken from a queue stays hidden: longer than a run takes, so that nothing comes twice in it.
+    pub hide_taken: Duration,
+    /// How long tickets that were looked at are left alone while there are more than the budget covers.
+    pub hide_tickets: Duration,
+}
+
+impl Default for KeeperIntervals {
+    fn default() -> Self {
+        Self {
+            near: Duration::from_mins(3),
+            far: Duration::from_hours(1),
+            first_look: Duration::from_hours(1),
+            next_look: Duration::from_mins(10),
+            longest_look: Duration::from_hours(24),
+            count_returns: Duration::from_hours(1),
+            hide_unreadable: Duration::from_mins(12 * 60 - 10),
+            hide_taken: Duration::from_mins(2),
+            hide_tickets: Duration::from_mins(5),
+        }
+    }
+}
+
+/// The keeper of a backend.
+pub struct Keeper {
+    pub(crate) aws: Arc<Aws>,
+    pub(crate) intervals: KeeperIntervals,
+    pub(crate) keep: Keep,
+}
+
+impl Keeper {
+    /// A keeper; `keep` is how long events are kept, for those that it makes dead letters.
+    pub fn new(aws: Arc<Aws>, intervals: KeeperIntervals, keep: Keep) -> Self {
+        Self {
+            aws,
+            intervals,
+            keep,
+        }
+    }
+
+    /// One run: all steps, each within its budget. What is left comes with the next run. A failure is logged and counted.
+    pub async fn run(&self, now: Timestamp, budget: Budget) -> Kept {
+        let mut kept = Kept::default();
+        let walked = self.walk(Walk::Near, now, budget.events, &mut kept.near);
+        let walked = walked.await;
+        kept.after(Step::Near, walked);
+        let walked = self.walk(Walk::Far, now, budget.events, &mut kept.far);
+        let walked = walked.await;
+        kept.after(Step::Far, walked);
+        let queued = self.queue_overdue(now, budget.deliveries, &mut kept.overdue);
+        let queued = queued.await;
+        kept.after(Step::Overdue, queued);
+        let sorted = self.sort_returned(now, budget.returned, &mut kept.returned);
+        let sorted = sorted.await;
+        kept.after(Step::Returned, sorted);
+        let released = self.release(now, budget.deliveries, &mut kept.released);
+        let released = released.await;
+        kept.after(Step::Held, released);
+        let cleared = self.clear_tickets(budget.tickets, &mut kept.tickets).await;
+        kept.after(Step::Tickets, cleared);
+        let folded = self.fold(budget.reads, &mut kept.folded).await;
+        kept.after(Step::Fold, folded);
+        kept.after(Step::Journal, self.aws.flush().await);
+        tell(&kept);
+        kept
+    }
+
+    async fn fold(&self, reads: u32, records: &mut u64) -> Answer<()> {
+        *records = self.aws.fold(reads).await?.records;
+        Ok(())
+    }
+
+    async fn release(&self, now: Timestamp, limit: u32, released: &mut u32) -> Answer<()> {
+        *released = self.aws.recover(now, limit).await?.done;
+        Ok(())
+    }
+}
+
+impl Kept {
+    /// Counts what a step came to.
+    fn after(&mut self, step: Step, came_to: Answer<()>) {
+        if let Err(failure) = came_to {
+            error!(
+                keeper.step = step.as_str(),
+                error = failure.line(),
+                "a step of the keeper failed; the next run goes on with it"
+            );
+            self.failed.push(step);
+        }
+    }
+}
+
+/// One line of a run that had something to do, and one of what nobody can read.
+fn tell(kept: &Kept) {
+    for (reason, count) in &kept.returned.unreadable {
+        warn!(
+            keeper.reason = reason,
+            keeper.count = count,
+            "messages that nobody can read are kept"
+        );
+    }
+    if !kept.is_idle() {
+        info!(
+            keeper.without_record = kept.near.queued.saturating_add(kept.far.queued),
+            keeper.overdue = kept.overdue,
+            keeper.sent_back = kept.returned.sent_back,
+            keeper.returned_too_often = kept.returned.died,
+            keeper.dropped = kept.returned.dropped,
+            keeper.released = kept.released,
+            keeper.tickets_removed = kept.tickets.removed,
+            "the keeper found something to do"
+        );
+    }
+}
