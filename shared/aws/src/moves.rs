@@ -89,10 +89,11 @@ fn number<T>(list: &[T]) -> u32 {
 }
 
 impl Aws {
-    /// Makes open deliveries of a destination dead letters. Of your endpoint only while it is not set: the settings are
-    /// read for it, after what is open was found.
+    /// Makes open deliveries of a destination dead letters. Of your endpoint only while it is not set: that is looked at
+    /// when what is open was found, and once more when it was buried. Where it was set in between, all of it is put back.
     ///
     /// Each event lives longer before its delivery is dead. Cut in between, it only lives longer; twice finds nothing more.
+    /// Cut before the second look, what was buried too late stays a dead letter, which a redrive sends.
     pub(crate) async fn bury_open(
         &self,
         destination: &DestinationName,
@@ -101,29 +102,39 @@ impl Aws {
         keep: Keep,
         limit: u32,
     ) -> Answer<Moved> {
+        const DOING: &str = "burying deliveries";
         let to = std::slice::from_ref(destination);
         let mut open = Candidates::default();
         for state in [State::Waiting, State::Held] {
             open.add_rows(self.find(state, to, Due::Ever, limit).await?, limit);
         }
         open.add_planned(self.unrecorded(destination, None).await?, limit);
-        // Set again since whoever buries has looked: what is open has somewhere to go.
-        if destination.is_your_endpoint() && self.settings.now().await?.settings.endpoint.is_some()
-        {
+        if self.is_endpoint_set_again(destination).await? {
             return Ok(Moved::default());
         }
         let left = open.left;
         let moved = self
-            .change_all("burying deliveries", open.found, keep, now, |before, _| {
-                Stood {
-                    state: State::Dead,
-                    reason: Some(reason),
-                    ..before.stood.clone()
-                }
+            .change_all(DOING, open.found, keep, now, |before, _| Stood {
+                state: State::Dead,
+                reason: Some(reason),
+                ..before.stood.clone()
             })
             .await?;
+        if self.is_endpoint_set_again(destination).await? {
+            let dues: Vec<Timestamp> = moved.iter().map(|delivery| delivery.stood.due).collect();
+            self.put_back(DOING, moved, &dues, now, Round::Same).await?;
+            return Ok(Moved::default());
+        }
         let done = number(&moved);
         Ok(Moved { done, left })
+    }
+
+    /// Whether this is your endpoint and it is set: whoever buries its deliveries may have looked before that.
+    async fn is_endpoint_set_again(&self, destination: &DestinationName) -> Answer<bool> {
+        Ok(
+            destination.is_your_endpoint()
+                && self.settings.now().await?.settings.endpoint.is_some(),
+        )
     }
 
     /// Moves waiting deliveries that are due to held, if their destination is held as they are found. What is held after

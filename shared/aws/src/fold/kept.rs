@@ -270,8 +270,8 @@ fn text(counters: &Counters) -> Answer<AttributeValue> {
         .map_err(|cause| BackendError::new(DOING, cause))
 }
 
-fn number(number: impl ToString) -> AttributeValue {
-    AttributeValue::N(number.to_string())
+fn number(number: impl Into<i128>) -> AttributeValue {
+    AttributeValue::N(number.into().to_string())
 }
 
 fn shard(reading: &Reading<'_>) -> Result<Kept, Unreadable> {

@@ -51,7 +51,7 @@ pub(crate) struct Lanes<'a> {
     aws: &'a Aws,
     list: List,
     at_once: usize,
-    lanes: Vec<Lane>,
+    all: Vec<Lane>,
 }
 
 #[derive(Default)]
@@ -78,26 +78,26 @@ impl Lane {
 
 impl<'a> Lanes<'a> {
     pub(crate) fn new(aws: &'a Aws, list: List) -> Self {
-        let lanes = list.partitions.iter().map(|partition| Lane {
+        let all = list.partitions.iter().map(|partition| Lane {
             partition: partition.clone(),
             ..Lane::default()
         });
-        let lanes: Vec<_> = lanes.collect();
+        let all: Vec<_> = all.collect();
         // Twice its share, since shares are uneven.
-        let share = list.wanted.saturating_mul(2) / lanes.len().max(1);
+        let share = list.wanted.saturating_mul(2) / all.len().max(1);
         Self {
             aws,
             at_once: share.saturating_add(1).clamp(FEWEST, MOST),
             list,
-            lanes,
+            all,
         }
     }
 
     /// The next row of the list.
     pub(crate) async fn next(&mut self) -> Answer<Option<Row>> {
-        while self.lanes.iter().any(Lane::is_to_be_filled) {
+        while self.all.iter().any(Lane::is_to_be_filled) {
             let (aws, list, at_once) = (self.aws, &self.list, self.at_once);
-            let empty = self.lanes.iter_mut().filter(|lane| lane.is_to_be_filled());
+            let empty = self.all.iter_mut().filter(|lane| lane.is_to_be_filled());
             let filled = empty.map(|lane| fill(aws, list, at_once, lane));
             try_join_all(filled).await?;
         }
@@ -106,16 +106,16 @@ impl<'a> Lanes<'a> {
             From::Oldest(_) => a.sort < b.sort,
         };
         let mut first: Option<usize> = None;
-        for (nth, lane) in self.lanes.iter().enumerate() {
+        for (nth, lane) in self.all.iter().enumerate() {
             let Some(row) = lane.rows.front() else {
                 continue;
             };
-            let best = first.and_then(|nth| self.lanes.get(nth)?.rows.front());
+            let best = first.and_then(|nth| self.all.get(nth)?.rows.front());
             if best.is_none_or(|best| is_first(row, best)) {
                 first = Some(nth);
             }
         }
-        Ok(first.and_then(|nth| self.lanes.get_mut(nth)?.rows.pop_front()))
+        Ok(first.and_then(|nth| self.all.get_mut(nth)?.rows.pop_front()))
     }
 
     /// The next `count` rows, or as many as there are.

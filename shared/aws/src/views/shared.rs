@@ -55,13 +55,13 @@ mod tests {
     async fn it_is_made_once_for_all_who_ask_within_its_time_and_a_failure_is_not_shared() {
         let clock = HandClock::at(Timestamp::from_seconds(1_800_000_000));
         let shared = Shared::new(Duration::from_secs(1));
-        let made = AtomicU32::new(0);
+        let count = AtomicU32::new(0);
         let get = |fails: bool| {
-            let (shared, clock, made) = (&shared, &clock, &made);
+            let (shared, clock, count) = (&shared, &clock, &count);
             async move {
                 let make = async {
                     tokio::task::yield_now().await;
-                    let nth = made.fetch_add(1, Ordering::Relaxed);
+                    let nth = count.fetch_add(1, Ordering::Relaxed);
                     if fails {
                         return Err(BackendError::new("making one", "it fails"));
                     }

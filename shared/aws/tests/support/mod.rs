@@ -47,11 +47,16 @@ impl Ground {
 
     /// The same over these clients.
     pub(crate) fn open_with(&self, clients: &Clients, place: Place) -> Aws {
+        self.open_paced(clients, place, Duration::ZERO)
+    }
+
+    /// The same, where settings, totals and readiness are asked for anew only after `anew`.
+    pub(crate) fn open_paced(&self, clients: &Clients, place: Place, anew: Duration) -> Aws {
         let often = Pace {
-            settings_for: Duration::ZERO,
+            settings_for: anew,
             repeats_per_second: None,
-            shared_for: Duration::ZERO,
-            counts_every: Duration::ZERO,
+            shared_for: anew,
+            counts_every: Duration::from_secs(1),
         };
         let clock = Arc::clone(&self.clock);
         let rng = ChaCha8Rng::from_rng(&mut rand_seed());

@@ -39,6 +39,15 @@ impl Ground {
 
     /// A number or a text of a delivery's record.
     pub(crate) async fn attribute(&self, key: &DeliveryKey, name: &str) -> Option<String> {
+        self.value(&key.event, &format!("D#{}", key.id), name).await
+    }
+
+    /// A number or a text of an event.
+    pub(crate) async fn event_attribute(&self, event: &EventId, name: &str) -> Option<String> {
+        self.value(event, "A", name).await
+    }
+
+    async fn value(&self, event: &EventId, sort: &str, name: &str) -> Option<String> {
         let text = |text: String| AttributeValue::S(text);
         let read = self
             .base
@@ -46,13 +55,30 @@ impl Ground {
             .dynamodb
             .get_item()
             .table_name(&self.base.place.table)
-            .key("pk", text(format!("E#{}", key.event)))
-            .key("sk", text(format!("D#{}", key.id)))
+            .key("pk", text(format!("E#{event}")))
+            .key("sk", text(sort.to_owned()))
             .send()
             .await
             .expect("an answer");
         let value = read.item?.remove(name)?;
         value.as_n().or(value.as_s()).ok().cloned()
+    }
+
+    /// Gives an event another life, as storing it anew does.
+    pub(crate) async fn give_another_life(&self, event: &EventId) {
+        let written = self
+            .base
+            .clients
+            .dynamodb
+            .update_item()
+            .table_name(&self.base.place.table)
+            .key("pk", AttributeValue::S(format!("E#{event}")))
+            .key("sk", AttributeValue::S("A".to_owned()))
+            .update_expression("SET tok = :life")
+            .expression_attribute_values(":life", AttributeValue::S("another".to_owned()))
+            .send()
+            .await;
+        written.expect("written");
     }
 
     /// The sort keys of an event's items that begin so.

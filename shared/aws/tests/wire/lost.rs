@@ -10,7 +10,7 @@ use crate::sample::{KEEP, clients_at, delivered, event, go, hints, plan, receive
 use crate::support::START;
 
 /// Loses the answer to the first request that `wanted` says.
-fn losing(wanted: impl Fn(&Request) -> bool + Send + 'static) -> Proxy {
+pub(crate) fn losing(wanted: impl Fn(&Request) -> bool + Send + 'static) -> Proxy {
     let mut lost = false;
     Proxy::start(Emulator::shared().address(), move |request| {
         if !lost && wanted(request) {
@@ -21,7 +21,7 @@ fn losing(wanted: impl Fn(&Request) -> bool + Send + 'static) -> Proxy {
     })
 }
 
-fn times(proxy: &Proxy, operation: &str) -> usize {
+pub(crate) fn times(proxy: &Proxy, operation: &str) -> usize {
     let operations = proxy.operations();
     operations
         .iter()

@@ -7,11 +7,17 @@
 )]
 
 mod bodies;
+mod cut;
+mod down;
 mod ground;
 mod hints;
+mod journal;
+mod late;
 mod lost;
 mod proxy;
 mod queue;
 mod sample;
+mod settings;
 #[path = "../support/mod.rs"]
 mod support;
+mod views;

@@ -18,6 +18,8 @@ pub(crate) struct Request {
 pub(crate) enum Fate {
     /// It is passed on, and its answer back.
     Passed,
+    /// It is lost with the connection.
+    Lost,
     /// It is passed on, and its answer lost with the connection.
     AnswerLost,
     /// This JSON text is the answer, and nothing is passed on.
@@ -89,6 +91,7 @@ fn serve(
         lock(seen).push(request.clone());
         let fate = (lock(rule))(&request);
         let answer = match &fate {
+            Fate::Lost => return client.shutdown(std::net::Shutdown::Both),
             Fate::Answered(json) => {
                 let length = json.len();
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\n";

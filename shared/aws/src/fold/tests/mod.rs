@@ -166,15 +166,14 @@ async fn the_order_between_shards_makes_no_difference() {
         let made = Made::default();
         for shard in order {
             // A split: the event in one shard, what became of its delivery in the next.
-            match shard {
-                "a" => made.events("a", 0, 1),
-                _ => {
-                    let steps = [State::Waiting, State::Held, State::Dead];
-                    let images: Vec<_> = steps.map(|state| delivery(state).write()).into();
-                    let old = std::iter::once(None).chain(images.iter().cloned().map(Some));
-                    let new = images.iter().cloned().map(Some);
-                    made.push("b", old.zip(new));
-                }
+            if shard == "a" {
+                made.events("a", 0, 1);
+            } else {
+                let steps = [State::Waiting, State::Held, State::Dead];
+                let images: Vec<_> = steps.map(|state| delivery(state).write()).into();
+                let old = std::iter::once(None).chain(images.iter().cloned().map(Some));
+                let new = images.iter().cloned().map(Some);
+                made.push("b", old.zip(new));
             }
             settle(&fold_of(&clients, &made)).await;
         }
