@@ -21,7 +21,7 @@ use crate::scene::{PLENTY, Scene, minutes};
 use crate::support::START;
 
 /// How long an index takes to show what was written.
-const LAG: Duration = Duration::from_secs(60);
+const LAG: Duration = Duration::from_mins(1);
 
 /// Hides the events of the last minute from the index of recent events.
 #[derive(Clone, Debug)]

@@ -32,7 +32,7 @@ async fn a_hint_that_was_lost_is_queued_again_after_two_minutes_then_after_twice
         assert_eq!(scene.run().await.overdue, 1);
         assert_eq!(scene.dues(&key).await, [due], "the due time is unchanged");
         assert_eq!(scene.run().await.overdue, 0, "no second one");
-        scene.advance(minutes(pause) - Duration::from_millis(1));
+        scene.advance(Duration::from_millis(pause * 60_000 - 1));
         assert_eq!(scene.run().await.overdue, 0, "not before {pause} minutes");
         scene.advance(Duration::from_millis(1));
     }

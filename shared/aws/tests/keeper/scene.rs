@@ -30,7 +30,7 @@ pub(crate) const KEEP: Keep = Keep { days: 30 };
 pub(crate) const PLENTY: Budget = Budget::each(1_000);
 
 /// More than a busy machine needs.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 pub(crate) const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)

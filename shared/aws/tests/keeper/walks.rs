@@ -14,7 +14,7 @@ async fn an_event_whose_hints_were_never_sent_is_queued_after_three_minutes() {
     let scene = Scene::new().await;
     let event = scene.event("1001");
     let planned = scene.accept_cut(&event, &["chat", "crm"]).await;
-    scene.advance(minutes(3) - Duration::from_millis(1));
+    scene.advance(Duration::from_millis(179_999));
     assert_eq!(scene.run().await.near, Walked::default(), "it is too young");
     assert!(scene.drain_hints().await.is_empty());
 
