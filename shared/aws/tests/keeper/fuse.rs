@@ -1,4 +1,5 @@
-//! A process that dies between two of its calls: the first calls of its clients are made, all further ones are not.
+//! A process that dies between two of its calls: the first calls of its clients are made, all further ones are not. Or one
+//! that lives on behind a call that fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,14 +14,30 @@ use switchboard_aws::client::Clients;
 pub(crate) struct Fuse {
     asked: Arc<AtomicU32>,
     made: u32,
+    then: Then,
+}
+
+/// What follows the first call that is not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// No further one is.
+    Death,
+    /// All others are.
+    Life,
 }
 
 impl Fuse {
-    /// Lets `made` calls through.
+    /// Lets `made` calls through; nothing more after that.
     pub(crate) fn behind(made: u32) -> Self {
+        Self::at(made, Then::Death)
+    }
+
+    /// Lets `made` calls through, and fails the next one.
+    pub(crate) fn at(made: u32, then: Then) -> Self {
         Self {
             asked: Arc::default(),
             made,
+            then,
         }
     }
 
@@ -53,10 +70,12 @@ impl Intercept for Fuse {
         _: &BeforeSerializationInterceptorContextRef<'_>,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        if self.asked.fetch_add(1, Ordering::SeqCst) < self.made {
-            Ok(())
-        } else {
-            Err("the process is dead".into())
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
+        match self.then {
+            _ if asked < self.made => Ok(()),
+            Then::Life if asked > self.made => Ok(()),
+            Then::Life => Err("the call fails".into()),
+            Then::Death => Err("the process is dead".into()),
         }
     }
 }

@@ -1,14 +1,16 @@
 //! What the queue gave back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_aws::keeper::Returned;
+use switchboard_aws::Place;
+use switchboard_aws::keeper::{Keeper, KeeperIntervals, Returned, Step};
 use switchboard_aws::message::{Message, Origin};
 use switchboard_core::delivery::{DeathReason, DeliveryKey, Next};
 use switchboard_core::event::Event;
 use switchboard_core::ports::Ledger;
 
-use crate::scene::{KEEP, Scene, minutes};
+use crate::scene::{KEEP, PLENTY, Scene, minutes};
 
 /// Moves all hints of the workers to where the queue puts what was received too often.
 async fn give_back(scene: &Scene) {
@@ -114,6 +116,39 @@ async fn the_third_return_is_the_end_and_a_redrive_begins_anew() {
     }
     give_back(&scene).await;
     assert_eq!(scene.run().await.returned.died, 1);
+}
+
+#[tokio::test]
+async fn a_death_that_was_cut_before_its_ticket_gets_one() {
+    let scene = Scene::new().await;
+    let key = given_back(&scene, "1001").await;
+    for _ in 0..2 {
+        scene.run().await;
+        give_back(&scene).await;
+        scene.advance(minutes(61));
+    }
+    let nowhere = Place {
+        dead_letters: format!("{}-nowhere", scene.ground.place.dead_letters),
+        ..scene.ground.place.clone()
+    };
+    let dying = scene.ground.open_with(&scene.ground.clients, nowhere);
+    let intervals = KeeperIntervals {
+        hide_taken: Duration::from_secs(1),
+        ..KeeperIntervals::default()
+    };
+    let dying = Keeper::new(Arc::new(dying), intervals, KEEP);
+    let kept = dying.run(scene.now(), PLENTY).await;
+    assert_eq!(kept.failed, [Step::Returned, Step::Tickets]);
+    assert_eq!(scene.attribute(&key, "st").await.as_deref(), Some("3"));
+    let place = &scene.ground.place;
+    scene.wait_until_shown(&place.returned).await;
+    assert_eq!(scene.count(&place.dead_letters).await, (0, 0));
+    scene.run().await;
+    assert!(
+        scene.count(&place.dead_letters).await.0 > 0,
+        "alarms see it"
+    );
+    assert_eq!(scene.count(&place.returned).await, (0, 0));
 }
 
 #[tokio::test]
