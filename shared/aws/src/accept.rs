@@ -25,9 +25,9 @@ const DOING: &str = "storing an event";
 pub(crate) const AT_ONCE: usize = 16;
 
 /// What an event is stored in the place of.
-enum Place {
+enum Instead {
     /// Nothing.
-    Free,
+    OfNothing,
     /// An event past its life that nothing needs, as it was seen.
     Of(Head),
 }
@@ -60,13 +60,13 @@ impl Aws {
             self.put_parts(event, &token, keep).await?;
         }
         let item = stored.write();
-        let mut instead = Place::Free;
+        let mut instead = Instead::OfNothing;
         let mut replaced = false;
         for _ in 0..ROUNDS {
             let found = match self.put_event(item.clone(), &instead).await? {
                 Conditional::Written(()) => None,
                 Conditional::Unmet(None) => {
-                    instead = Place::Free;
+                    instead = Instead::OfNothing;
                     continue;
                 }
                 Conditional::Unmet(Some(item)) => {
@@ -85,7 +85,7 @@ impl Aws {
                     return self.repeat(event, &found, &stored.digest, &token).await;
                 }
                 Some(found) => {
-                    instead = Place::Of(found.head);
+                    instead = Instead::Of(found.head);
                     replaced = true;
                 }
             }
@@ -123,7 +123,7 @@ impl Aws {
         Ok(())
     }
 
-    async fn put_event(&self, item: Attributes, instead: &Place) -> Answer<Conditional<()>> {
+    async fn put_event(&self, item: Attributes, instead: &Instead) -> Answer<Conditional<()>> {
         let put = self
             .dynamodb
             .put_item()
@@ -131,8 +131,8 @@ impl Aws {
             .set_item(Some(item))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
         let put = match instead {
-            Place::Free => put.condition_expression("attribute_not_exists(pk)"),
-            Place::Of(head) => put
+            Instead::OfNothing => put.condition_expression("attribute_not_exists(pk)"),
+            Instead::Of(head) => put
                 .condition_expression("attribute_not_exists(pk) OR (tok = :life AND un = :un)")
                 .expression_attribute_values(":life", AttributeValue::S(head.life.to_string()))
                 .expression_attribute_values(

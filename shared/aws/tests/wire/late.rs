@@ -6,14 +6,17 @@ use std::time::Duration;
 use switchboard_core::address::{Address, Networks};
 use switchboard_core::delivery::{DeathReason, DeliveryKey, Next};
 use switchboard_core::endpoint::{Change, KEY_BYTES, fresh_secret};
+use switchboard_core::event::Event;
 use switchboard_core::identity::Run;
 use switchboard_core::names::{ActionName, DestinationName};
-use switchboard_core::ports::{Begun, Ledger, Moved, Queued, Selection, SettingsStore, Spread};
+use switchboard_core::ports::{
+    Accepted, Begun, Ledger, Moved, Queued, Recorded, Selection, SettingsStore, Spread,
+};
 use switchboard_testkit::emulator::Emulator;
 
 use crate::ground::Ground;
 use crate::proxy::{Fate, Proxy};
-use crate::sample::{KEEP, clients_at, event, go, hint, hints, plan, unanswered};
+use crate::sample::{KEEP, clients_at, delivered, event, go, hint, hints, plan, unanswered};
 use crate::support::START;
 
 /// How long a test waits for what has to come.
@@ -96,4 +99,69 @@ async fn a_dead_letter_of_an_earlier_life_is_removed_and_not_redriven() {
         matches!(begun, Begun::Go(_)),
         "of this life nothing happened to it"
     );
+}
+
+#[tokio::test]
+async fn a_record_of_an_earlier_life_counts_as_absent_and_is_written_over() {
+    let ground = Ground::new().await;
+    let backend = ground.open();
+    let event = event("1001", 10);
+    let planned = plan(&event, 1, START);
+    backend
+        .accept(&event, &planned, KEEP)
+        .await
+        .expect("stored");
+    for life in 1..=2 {
+        let attempt = go(&backend, &planned[0]).await;
+        assert_eq!(attempt.number, 1, "life {life}");
+        let record = delivered(&attempt);
+        let recorded = backend
+            .record(&attempt, &record, Next::Delivered, KEEP)
+            .await;
+        assert_eq!(recorded.expect("recorded"), Recorded::First, "life {life}");
+        ground.give_another_life(&event.id).await;
+    }
+    let log = ground
+        .attribute(&planned[0].key, "log")
+        .await
+        .expect("kept");
+    assert_eq!(
+        log.matches("duration_ms").count(),
+        1,
+        "of the second life alone"
+    );
+    let life = ground.attribute(&planned[0].key, "lf").await;
+    assert_eq!(life.as_deref(), Some("another"));
+}
+
+#[tokio::test]
+async fn an_event_that_takes_the_place_of_one_past_its_life_leaves_nothing_of_it() {
+    let ground = Ground::new().await;
+    let backend = ground.open();
+    let first = event("1001", 10);
+    let planned = plan(&first, 2, START);
+    backend
+        .accept(&first, &planned, KEEP)
+        .await
+        .expect("stored");
+    backend
+        .accept(&first, &planned, KEEP)
+        .await
+        .expect("counted");
+    for queued in &planned {
+        let attempt = go(&backend, queued).await;
+        let record = delivered(&attempt);
+        let recorded = backend
+            .record(&attempt, &record, Next::Delivered, KEEP)
+            .await;
+        recorded.expect("recorded");
+    }
+    assert_eq!(ground.sorts(&first.id, "").await.len(), 4, "with a repeat");
+    let again = Event {
+        received_at: KEEP.until(START).plus(Duration::from_secs(1)),
+        ..first
+    };
+    let accepted = backend.accept(&again, &[], KEEP).await;
+    assert_eq!(accepted.expect("stored"), Accepted::New);
+    assert_eq!(ground.sorts(&again.id, "").await, ["A"]);
 }

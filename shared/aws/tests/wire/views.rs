@@ -127,6 +127,36 @@ async fn totals_that_cannot_be_folded_on_are_shown_as_far_as_they_are() {
 }
 
 #[tokio::test]
+async fn a_fold_whose_answers_were_lost_counts_once() {
+    let ground = Ground::new().await;
+    let direct = ground.open();
+    let writes = "TransactWriteItems";
+    for attempts in 1..=4_u64 {
+        let mut left = attempts;
+        let proxy = Proxy::start(Emulator::shared().address(), move |request| {
+            if request.operation == writes && left > 0 {
+                left -= 1;
+                return Fate::AnswerLost;
+            }
+            Fate::Passed
+        });
+        let clients = clients_at(&proxy.url(), ground.account());
+        let backend = ground.open_with(&clients, ground.place.clone());
+        let event = event(&attempts.to_string(), 10);
+        let accepted = direct.accept(&event, &plan(&event, 1, START), KEEP).await;
+        accepted.expect("stored");
+        // A call has three attempts; where none is answered, the fold fails, and what it wrote stands.
+        let folded = backend.fold(100).await;
+        assert_eq!(folded.is_ok(), attempts < 3, "{attempts}");
+        assert!(times(&proxy, writes) > 1, "it was made again");
+        for viewer in [&backend, &direct] {
+            let totals = viewer.overview().await.expect("totals").totals;
+            assert_eq!((totals.stored, totals.waiting), (attempts, attempts));
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_list_reads_no_bodies() {
     let ground = Ground::new().await;
     let backend = ground.open();
