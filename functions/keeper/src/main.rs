@@ -19,10 +19,9 @@ fn main() -> ExitCode {
 async fn serve(mut start: Start) -> Result<(), Ended> {
     let environment = &start.environment;
     let settings = Settings::read_with_stream(environment);
-    let returned = environment.queue("SWITCHBOARD_RETURNED");
-    let (settings, returned) = environment.whole(settings.zip(returned))?;
+    let settings = environment.whole(settings)?;
     let board = Board::new(settings, &start.clock, &mut start.rng);
-    let runs = Arc::new(Runs::new(board, returned, start.clock));
+    let runs = Arc::new(Runs::new(board, start.clock));
     let invoked = move |invocation: LambdaEvent<Value>| {
         let runs = Arc::clone(&runs);
         async move {

@@ -42,6 +42,7 @@ impl Settings {
             is_name.then(|| value.to_owned())
         });
         let deliveries = environment.queue("SWITCHBOARD_DELIVERIES");
+        let returned = environment.queue("SWITCHBOARD_RETURNED");
         let dead_letters = environment.queue("SWITCHBOARD_DEAD_LETTERS");
         let secrets = environment.parsed("SWITCHBOARD_SECRETS", "a prefix of names", |value| {
             let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+=.@-".contains(&byte);
@@ -59,6 +60,7 @@ impl Settings {
             place: Place {
                 table: table?,
                 deliveries: deliveries?,
+                returned: returned?,
                 dead_letters: dead_letters?,
             },
             secrets: secrets?,

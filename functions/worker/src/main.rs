@@ -28,13 +28,12 @@ fn main() -> ExitCode {
 async fn serve(mut start: Start) -> Result<(), Ended> {
     let environment = &start.environment;
     let settings = Settings::read(environment);
-    let returned = environment.queue("SWITCHBOARD_RETURNED");
     let platform = environment.sockets("AWS_LAMBDA_RUNTIME_API");
-    let read = settings.zip(returned).zip(platform);
-    let ((settings, returned), platform) = environment.whole(read)?;
+    let read = settings.zip(platform);
+    let (settings, platform) = environment.whole(read)?;
     let board = Board::new(settings, &start.clock, &mut start.rng);
     let deployed = board.deployed;
-    let table = Table::new(board.aws, returned);
+    let table = Table::new(board.aws);
     let function = Function::new(table, deployed, platform, start.clock, start.rng);
     let function = Arc::new(function);
     let invoked = move |invocation: LambdaEvent<Batch>| {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_aws::Aws;
-use switchboard_aws::message::{Message as Hint, UnreadableMessage};
-use switchboard_aws::received::Ticket;
+use switchboard_aws::message::{Message as Hint, Ticket, UnreadableMessage};
 use switchboard_core::attempt::{Attempt, Performed};
 use switchboard_core::delivery::DeathReason;
 use switchboard_core::endpoint::Settings;
@@ -17,14 +16,12 @@ use crate::desk::{Desk, Message, Queue};
 /// The table and its queues.
 pub(crate) struct Table {
     aws: Aws,
-    /// The queue of what came back.
-    returned: String,
 }
 
 impl Table {
-    /// The one of `aws`; what cannot be read goes to `returned`.
-    pub(crate) const fn new(aws: Aws, returned: String) -> Self {
-        Self { aws, returned }
+    /// The one of `aws`.
+    pub(crate) const fn new(aws: Aws) -> Self {
+        Self { aws }
     }
 }
 
@@ -90,6 +87,6 @@ impl Queue for Table {
     }
 
     async fn set_aside(&self, text: &str, reason: &str) -> Answer<()> {
-        self.aws.set_aside(&self.returned, text, reason).await
+        self.aws.set_aside(text, reason).await
     }
 }

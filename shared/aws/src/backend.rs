@@ -33,6 +33,8 @@ pub struct Place {
     pub table: String,
     /// The address of the queue of hints.
     pub deliveries: String,
+    /// The address of the queue of what was received too often, and of what was set aside.
+    pub returned: String,
     /// The address of the queue of tickets.
     pub dead_letters: String,
 }

@@ -115,6 +115,8 @@ impl Aws {
         }
         let kept: &[&str] = match known {
             Known::Whole => &[],
+            // A dead letter begins anew.
+            Known::Row if after.stood.state == State::Dead => &[names::LOG],
             Known::Row => &[names::LOG, names::RETURNS, names::RETURNED],
         };
         let mut expression = Expression::of(after.write(), kept);
@@ -217,7 +219,7 @@ impl Aws {
 }
 
 /// Whether the write with this token left the item.
-fn carries(item: &Attributes, token: &Token) -> bool {
+pub(crate) fn carries(item: &Attributes, token: &Token) -> bool {
     let found = item.get(names::TOKEN).and_then(|value| value.as_s().ok());
     found.is_some_and(|found| found == token.as_str())
 }

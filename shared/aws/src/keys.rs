@@ -31,6 +31,13 @@ pub(crate) const SETTINGS: &str = "settings";
 /// Sort key of the configuration.
 pub(crate) const CONFIGURATION: &str = "configuration";
 
+/// Sort key of when a fold last left nothing.
+pub(crate) const WHOLE: &str = "cursor#folded";
+/// Sort key of where the keeper's walk close behind the present is.
+pub(crate) const NEAR_WALK: &str = "cursor#near";
+/// Sort key of where its walk far behind the present is: events before that have a record of every delivery.
+pub(crate) const FAR_WALK: &str = "cursor#far";
+
 /// Partition of an event and of all that belongs to it.
 pub(crate) fn event(id: &EventId) -> String {
     format!("E#{id}")
@@ -75,6 +82,11 @@ pub(crate) fn repeat(token: &Token) -> String {
 pub(crate) fn moment(at: Timestamp) -> String {
     const LAST: i64 = 9_999_999_999_999;
     format!("{:013}", at.millis().clamp(0, LAST))
+}
+
+/// Behind all sort keys that begin with this moment, or an earlier one.
+pub(crate) fn behind(at: Timestamp) -> String {
+    format!("{}~", moment(at))
 }
 
 /// Which of the [`SHARDS`] an id belongs to. Its characters are those of a digest, so all of them get as much.

@@ -19,6 +19,8 @@ use crate::token::Token;
 /// Longest message that carries its event, in bytes: ten of them are one request, and one unit of the queue's price is four
 /// of them. What is longer is read from the table, which costs less than sending it does.
 pub const LONGEST_WITH_EVENT: usize = 16 * 1024;
+/// Attribute of a message that was set aside: why.
+pub const REASON: &str = "reason";
 /// Version of the messages that are sent.
 const VERSION: u32 = 1;
 
@@ -205,6 +207,36 @@ fn read(text: &str) -> Option<Message> {
     })
 }
 
+/// A ticket that was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// The event of the dead letter.
+    pub event: EventId,
+    /// The dead letter.
+    pub delivery: DeliveryId,
+    /// The attempt that it died at.
+    pub attempts: u32,
+}
+
+impl Ticket {
+    /// Reads a ticket; `None` where it is none of a version that can be read.
+    pub fn read(text: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Put {
+            e: String,
+            d: String,
+            n: u32,
+        }
+        version(text).filter(|version| *version <= VERSION)?;
+        let put: Put = serde_json::from_str(text).ok()?;
+        Some(Self {
+            event: EventId::parse(&put.e)?,
+            delivery: DeliveryId::parse(&put.d)?,
+            attempts: put.n,
+        })
+    }
+}
+
 /// The ticket of a dead letter, for alarms and habits: which, and the attempt that it died at.
 pub(crate) fn ticket(key: &DeliveryKey, attempts: u32) -> String {
     serde_json::json!({
@@ -245,6 +277,22 @@ mod tests {
                 ..first
             };
             assert_eq!(Message::read(&later.text()), Ok(later));
+        }
+    }
+
+    #[test]
+    fn a_ticket_is_read_again_and_is_no_hint() {
+        let key = message(Bytes::new(), None).key;
+        let text = ticket(&key, 6);
+        let read = Ticket::read(&text).expect("a ticket");
+        assert_eq!(
+            (read.event, read.delivery, read.attempts),
+            (key.event, key.id, 6)
+        );
+        assert_eq!(Message::read(&text), Err(UnreadableMessage::Malformed));
+        let hint = message(Bytes::new(), None).text();
+        for text in ["", "{}", &hint, &text.replace("\"v\":1", "\"v\":2")] {
+            assert_eq!(Ticket::read(text), None, "{text}");
         }
     }
 

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
+use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
 use switchboard_core::ports::{Answer, BackendError};
 use switchboard_core::time::Timestamp;
 
 use crate::Aws;
 use crate::failure::failed;
-use crate::message::Message;
+use crate::message::{Message, REASON};
 
 /// Most messages of a request.
 const ENTRIES: usize = 10;
@@ -98,6 +98,25 @@ impl Aws {
             batch.retain(|entry| failed.iter().any(|failed| failed.id() == entry.id()));
         }
         Err(BackendError::new(doing, refused))
+    }
+
+    /// Keeps a message that nobody can read where the keeper counts it, with the reason. Twice is two of them.
+    pub async fn set_aside(&self, text: &str, reason: &str) -> Answer<()> {
+        const DOING: &str = "setting a message aside";
+        let reason = MessageAttributeValue::builder()
+            .data_type("String")
+            .string_value(reason)
+            .build()
+            .map_err(|cause| BackendError::new(DOING, cause))?;
+        self.sqs
+            .send_message()
+            .queue_url(&self.place.returned)
+            .message_body(text)
+            .message_attributes(REASON, reason)
+            .send()
+            .await
+            .map_err(|error| failed(DOING, error))?;
+        Ok(())
     }
 
     /// Puts the ticket of a dead letter where alarms look. Twice is two tickets of the same death, which is as good as one.

@@ -3,11 +3,8 @@
 
 use std::time::Duration;
 
-use aws_sdk_sqs::types::MessageAttributeValue;
 use futures_util::future::try_join;
-use serde::Deserialize;
 use switchboard_core::delivery::{DeathReason, State};
-use switchboard_core::identity::{DeliveryId, EventId};
 use switchboard_core::ports::{Answer, BackendError, Keep};
 use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
@@ -17,36 +14,8 @@ use crate::accept::planned;
 use crate::change::{Changed, Known, ROUNDS, Seen};
 use crate::failure::failed;
 use crate::item::delivery::Delivery;
-use crate::message::{Message, ticket};
+use crate::message::{Message, Ticket, ticket};
 use crate::moves::Round;
-
-/// The ticket of a dead letter: which, and the attempt that it died at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ticket {
-    pub(crate) event: EventId,
-    pub(crate) delivery: DeliveryId,
-    pub(crate) attempts: u32,
-}
-
-impl Ticket {
-    /// Reads one; `None` when it is none of this version.
-    pub fn read(text: &str) -> Option<Self> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Sent {
-            v: u32,
-            e: String,
-            d: String,
-            n: u32,
-        }
-        let sent: Sent = serde_json::from_str(text).ok()?;
-        Some(Self {
-            event: EventId::parse(&sent.e).filter(|_| sent.v == 1)?,
-            delivery: DeliveryId::parse(&sent.d)?,
-            attempts: sent.n,
-        })
-    }
-}
 
 impl Aws {
     /// Moves the delivery of a hint to held, where it waits for what the hint says. Any other stays as it is. What a release
@@ -178,47 +147,5 @@ impl Aws {
             .await
             .map_err(|error| failed("hiding a message", error))?;
         Ok(())
-    }
-
-    /// Puts a message into the queue of what came back, with the reason as its attribute. Twice is two of them.
-    pub async fn set_aside(&self, returned: &str, text: &str, reason: &str) -> Answer<()> {
-        const DOING: &str = "setting a message aside";
-        let reason = MessageAttributeValue::builder()
-            .data_type("String")
-            .string_value(reason)
-            .build()
-            .map_err(|cause| BackendError::new(DOING, cause))?;
-        self.sqs
-            .send_message()
-            .queue_url(returned)
-            .message_body(text)
-            .message_attributes(REASON, reason)
-            .send()
-            .await
-            .map_err(|error| failed(DOING, error))?;
-        Ok(())
-    }
-}
-
-/// The attribute of a message that says why it was set aside.
-pub const REASON: &str = "reason";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::item::delivery::tests::sample;
-
-    #[test]
-    fn a_ticket_is_read_as_it_is_written_and_nothing_else_is() {
-        let key = sample(State::Dead).key;
-        let text = ticket(&key, 6);
-        let read = Ticket::read(&text).expect("a ticket");
-        assert_eq!((&read.event, &read.delivery), (&key.event, &key.id));
-        assert_eq!(read.attempts, 6);
-        let newer = text.replace("\"v\":1", "\"v\":2");
-        let more = text.replace("\"v\":1", "\"v\":1,\"x\":1");
-        for other in [newer.as_str(), more.as_str(), "{}", "", "6"] {
-            assert_eq!(Ticket::read(other), None, "{other}");
-        }
     }
 }

@@ -83,6 +83,7 @@ pub async fn create_place(clients: &Clients, name: &str) -> Result<Place, Backen
     Ok(Place {
         table: name.to_owned(),
         deliveries: create_queue(clients, &format!("{name}-deliveries")).await?,
+        returned: create_queue(clients, &format!("{name}-returned")).await?,
         dead_letters: create_queue(clients, &format!("{name}-dead-letters")).await?,
     })
 }
@@ -93,46 +94,6 @@ async fn create_queue(clients: &Clients, name: &str) -> Result<String, BackendEr
     let made = made.map_err(|error| failed(DOING, error))?;
     made.queue_url
         .ok_or_else(|| BackendError::new(DOING, "it has no address"))
-}
-
-/// How many messages a queue has, hidden ones too.
-pub async fn counted(clients: &Clients, queue: &str) -> Result<u32, BackendError> {
-    use aws_sdk_sqs::types::QueueAttributeName as Name;
-    const DOING: &str = "counting messages";
-    let names = [
-        Name::ApproximateNumberOfMessages,
-        Name::ApproximateNumberOfMessagesNotVisible,
-    ];
-    let ask = clients.sqs.get_queue_attributes().queue_url(queue);
-    let asked = ask.set_attribute_names(Some(names.to_vec())).send().await;
-    let found = asked.map_err(|error| failed(DOING, error))?.attributes;
-    let numbers = found
-        .into_iter()
-        .flatten()
-        .map(|(_, number)| number.parse::<u32>());
-    numbers
-        .sum::<Result<u32, _>>()
-        .map_err(|cause| BackendError::new(DOING, cause))
-}
-
-/// Puts a cursor of the keeper to a moment, in milliseconds since 1970.
-pub async fn put_cursor(
-    clients: &Clients,
-    table: &str,
-    name: &str,
-    at: i64,
-) -> Result<(), BackendError> {
-    use aws_sdk_dynamodb::types::AttributeValue;
-    let put = clients.dynamodb.put_item().table_name(table);
-    let put = put
-        .item("pk", AttributeValue::S("S".to_owned()))
-        .item("sk", AttributeValue::S(name.to_owned()))
-        .item("v", AttributeValue::N("1".to_owned()))
-        .item("at", AttributeValue::N(at.to_string()));
-    put.send()
-        .await
-        .map_err(|error| failed("putting a cursor", error))?;
-    Ok(())
 }
 
 fn text(name: &str) -> Result<AttributeDefinition, BuildError> {

@@ -21,8 +21,6 @@ const DOING: &str = "finding deliveries without a record";
 pub(crate) const KEYS: usize = 100;
 /// How often what the service did not come to is asked for again.
 const ROUNDS: u32 = 20;
-/// The keeper's walk that comes last: events before its cursor have a record of every delivery.
-pub(crate) const LATER_WALK: &str = "cursor#later";
 
 /// A planned delivery without a record, and its event.
 #[derive(Clone, Debug)]
@@ -59,7 +57,7 @@ impl Aws {
 
     /// Where the keeper's later walk is.
     pub(crate) async fn walked(&self) -> Answer<Option<Timestamp>> {
-        let key = place(keys::SETTINGS_PARTITION, LATER_WALK);
+        let key = place(keys::SETTINGS_PARTITION, keys::FAR_WALK);
         let Some(item) = self.get(DOING, key, None).await? else {
             return Ok(None);
         };

@@ -177,7 +177,7 @@ pub enum DeathReason {
     /// Your endpoint's address is not set.
     EndpointCleared,
     /// Its hints came back from the queue again and again: on AWS only.
-    CameBack,
+    ReturnedTooOften,
 }
 
 impl DeathReason {
@@ -186,7 +186,7 @@ impl DeathReason {
         Self::AttemptsUsedUp,
         Self::NoDestination,
         Self::EndpointCleared,
-        Self::CameBack,
+        Self::ReturnedTooOften,
     ];
 }
 
@@ -196,7 +196,7 @@ impl fmt::Display for DeathReason {
             Self::AttemptsUsedUp => "attempts used up",
             Self::NoDestination => "no such destination",
             Self::EndpointCleared => "your endpoint is not set",
-            Self::CameBack => "its hints came back too often",
+            Self::ReturnedTooOften => "returned by the queue too often",
         })
     }
 }

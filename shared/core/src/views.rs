@@ -246,7 +246,7 @@ pub fn death_line(reason: DeathReason, last: Option<&AttemptRecord>) -> String {
             DeathReason::AttemptsUsedUp
             | DeathReason::NoDestination
             | DeathReason::EndpointCleared
-            | DeathReason::CameBack,
+            | DeathReason::ReturnedTooOften,
             _,
         ) => reason.to_string(),
     }

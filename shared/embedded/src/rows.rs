@@ -35,7 +35,7 @@ pub(crate) fn reason_number(reason: DeathReason) -> i64 {
         DeathReason::AttemptsUsedUp => 0,
         DeathReason::NoDestination => 1,
         DeathReason::EndpointCleared => 2,
-        DeathReason::CameBack => 3,
+        DeathReason::ReturnedTooOften => 3,
     }
 }
 

@@ -48,7 +48,6 @@ pub(crate) struct Board {
     account: Account,
     clients: Clients,
     place: Place,
-    returned: String,
     pub(crate) aws: Aws,
     pub(crate) sink: Sink,
 }
@@ -97,13 +96,6 @@ impl Board {
         let caller = environment(&Emulator::shared().url(), account.as_str());
         let clients = clients(&caller.expect("an environment"));
         let place = create_place(&clients, "board").await.expect("a place");
-        let returned = clients
-            .sqs
-            .create_queue()
-            .queue_name("board-returned")
-            .send()
-            .await;
-        let returned = returned.expect("a queue").queue_url.expect("its address");
         for (name, value) in [("board/code", SECRET), ("board/admin-token", TOKEN)] {
             let create = clients
                 .secrets
@@ -118,39 +110,7 @@ impl Board {
             account,
             clients,
             place,
-            returned,
         }
-    }
-
-    /// The backend, as another process by that clock would have it.
-    pub(crate) fn open(&self, clock: Arc<dyn Clock>) -> Aws {
-        opened(&self.clients, &self.place, clock)
-    }
-
-    /// The address of the queue of what came back.
-    pub(crate) fn returned(&self) -> &str {
-        &self.returned
-    }
-
-    /// Puts a text into the queue of what came back, as the platform does.
-    pub(crate) async fn return_hint(&self, text: &str) {
-        let send = self.clients.sqs.send_message().queue_url(&self.returned);
-        send.message_body(text).send().await.expect("sent");
-    }
-
-    /// How many messages there are in the queue of what came back, hidden ones too.
-    pub(crate) async fn waiting_in_returned(&self) -> u32 {
-        use switchboard_aws::testing::counted;
-        counted(&self.clients, &self.returned)
-            .await
-            .expect("counted")
-    }
-
-    /// Moves a cursor of the keeper.
-    pub(crate) async fn put_cursor(&self, name: &str, at: i64) {
-        use switchboard_aws::testing::put_cursor;
-        let put = put_cursor(&self.clients, &self.place.table, name, at).await;
-        put.expect("put");
     }
 
     /// Puts a configuration in the place of the one with that version.
@@ -176,7 +136,7 @@ impl Board {
             .set("SWITCHBOARD_TABLE", &self.place.table)
             .set("SWITCHBOARD_DELIVERIES", &self.place.deliveries)
             .set("SWITCHBOARD_DEAD_LETTERS", &self.place.dead_letters)
-            .set("SWITCHBOARD_RETURNED", &self.returned)
+            .set("SWITCHBOARD_RETURNED", &self.place.returned)
             .set("SWITCHBOARD_SECRETS", "board")
             .set("SWITCHBOARD_STREAM", stream)
             .set("RUST_LOG", "info")
@@ -202,7 +162,7 @@ impl Board {
 
     /// What waits in the queue of what came back.
     pub(crate) async fn set_aside(&self, most: usize) -> Vec<Message> {
-        self.receive(&self.returned, most).await
+        self.receive(&self.place.returned, most).await
     }
 
     async fn receive(&self, queue: &str, most: usize) -> Vec<Message> {

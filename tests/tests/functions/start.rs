@@ -5,17 +5,15 @@ use switchboard_tests::lambda::Function;
 /// Each function, and what it needs beside the settings of all.
 const FUNCTIONS: [(&str, &[&str]); 4] = [
     ("ingress", &[]),
-    (
-        "worker",
-        &["SWITCHBOARD_RETURNED", "AWS_LAMBDA_RUNTIME_API"],
-    ),
+    ("worker", &["AWS_LAMBDA_RUNTIME_API"]),
     ("status", &["SWITCHBOARD_STREAM"]),
-    ("keeper", &["SWITCHBOARD_STREAM", "SWITCHBOARD_RETURNED"]),
+    ("keeper", &["SWITCHBOARD_STREAM"]),
 ];
 
-const ALL: [&str; 5] = [
+const ALL: [&str; 6] = [
     "SWITCHBOARD_TABLE",
     "SWITCHBOARD_DELIVERIES",
+    "SWITCHBOARD_RETURNED",
     "SWITCHBOARD_DEAD_LETTERS",
     "SWITCHBOARD_SECRETS",
     "AWS_REGION",

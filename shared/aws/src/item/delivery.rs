@@ -107,7 +107,7 @@ fn reason_number(reason: DeathReason) -> u32 {
         DeathReason::AttemptsUsedUp => 0,
         DeathReason::NoDestination => 1,
         DeathReason::EndpointCleared => 2,
-        DeathReason::CameBack => 3,
+        DeathReason::ReturnedTooOften => 3,
     }
 }
 

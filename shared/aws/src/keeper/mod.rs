@@ -1,185 +1,166 @@
-//! The keeper: finds what a crash left behind. It may run twice at once and die anywhere: each step changes a delivery only as
-//! it was seen, sends hints that are valid already, and moves its cursor last.
+//! The keeper: finds each minute what a crash left behind. Every step runs, also where an earlier one failed; any of them
+//! may run twice at once and die between any two calls.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_core::ports::{Answer, Keep, Ledger};
+use switchboard_core::ports::{Answer, BackendError, Keep, Ledger};
 use switchboard_core::time::Timestamp;
+use tokio::time::timeout;
+use tracing::{error, warn};
 
 use crate::Aws;
 use crate::fold::Behind;
 
+use self::cursor::Walk;
+pub use self::kept::{Budget, Kept, Returned, Step, Tickets, Walked};
+
 mod cursor;
-mod events;
-mod folded;
+mod inbox;
+mod kept;
 mod overdue;
 mod returned;
 mod tickets;
+mod walk;
+mod whole;
 
-/// How far and how often the keeper looks.
+/// How often in one step a call may fail before the step is left to the next run: one delivery that cannot be dealt with
+/// must not hold up the others, and a table that is away must not be asked for each of them.
+const FAILURES: u32 = 3;
+
+/// Distances and pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Distances {
-    /// How far behind the present the first walk over recent events is: what the index may lag, and a first attempt take.
-    pub sooner: Duration,
-    /// How far behind the second is, for what an index showed late.
-    pub later: Duration,
-    /// After which a delivery is looked at whose record the keeper put.
-    pub put: Duration,
-    /// After which a waiting delivery is looked at again; twice as long each further time.
-    pub again: Duration,
-    /// Within which a delivery's hints that came back count once.
-    pub returns: Duration,
+pub struct KeeperIntervals {
+    /// How far behind the present the first walk over recent events is.
+    pub near: Duration,
+    /// How far behind it the second one is: what an index showed too late for the first is found by it.
+    pub far: Duration,
+    /// When a delivery is looked at whose record a walk has put.
+    pub first_look: Duration,
+    /// When one is looked at again whose hint was queued; then after twice as long each time.
+    pub next_look: Duration,
+    /// The longest of these pauses.
+    pub longest_look: Duration,
+    /// How often a delivery's return is counted at most.
+    pub count_returns: Duration,
+    /// How long what nobody can read is left alone: the service hides nothing for more than 12 hours from its receipt on.
+    pub hide_unreadable: Duration,
+    /// How long what is taken from a queue stays hidden: longer than a run takes, so that nothing comes twice in it.
+    pub hide_taken: Duration,
+    /// How long tickets that were looked at are left alone while there are more than the budget covers.
+    pub hide_tickets: Duration,
 }
 
-impl Default for Distances {
+impl Default for KeeperIntervals {
     fn default() -> Self {
         Self {
-            sooner: Duration::from_mins(3),
-            later: Duration::from_hours(1),
-            put: Duration::from_hours(1),
-            again: Duration::from_mins(10),
-            returns: Duration::from_hours(1),
+            near: Duration::from_mins(3),
+            far: Duration::from_hours(1),
+            first_look: Duration::from_hours(1),
+            next_look: Duration::from_mins(10),
+            longest_look: Duration::from_hours(24),
+            count_returns: Duration::from_hours(1),
+            hide_unreadable: Duration::from_mins(12 * 60 - 10),
+            hide_taken: Duration::from_mins(2),
+            hide_tickets: Duration::from_mins(5),
         }
     }
 }
 
-/// What the keeper did in one run.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Kept {
-    /// Planned deliveries without a record that were queued and recorded.
-    pub recorded: u32,
-    /// Waiting deliveries whose hint was sent again.
-    pub overdue: u32,
-    /// Hints that came back and were sent on.
-    pub returned: u32,
-    /// Hints that came back and were out of date.
-    pub dropped: u32,
-    /// Deliveries that died since their hints came back too often.
-    pub died: u32,
-    /// What came back that nobody can read, by reason. It stays where it is.
-    pub unreadable: BTreeMap<String, u32>,
-    /// Held deliveries whose destination is not held that were put back.
-    pub released: u32,
-    /// Tickets of what is no longer dead that were removed.
-    pub tickets: u32,
-    /// Records of the stream that were folded.
-    pub folded: u64,
-    /// How old the present totals may be, in seconds; none when they could not be looked at.
-    pub totals_behind_s: Option<u64>,
-    /// Steps that failed; the next run makes them again.
-    pub failed: u32,
+/// The keeper of a backend.
+pub struct Keeper {
+    pub(crate) aws: Arc<Aws>,
+    pub(crate) intervals: KeeperIntervals,
+    pub(crate) keep: Keep,
 }
 
-/// Held deliveries that one step puts back.
-const RELEASED: u32 = 500;
-/// Time that is left for the fold, whatever there is to do before it.
-const FOR_FOLD: Duration = Duration::from_secs(15);
-
-/// One run of the keeper.
-pub struct Keeper<'a> {
-    aws: &'a Aws,
-    /// The queue of what came back.
-    returned: &'a str,
-    distances: Distances,
-    /// How long the events of what dies are kept.
-    keep: Keep,
-    /// When the run has to have ended.
-    ends: Timestamp,
-}
-
-impl<'a> Keeper<'a> {
-    /// A run that begins nothing more shortly before `ends`.
-    pub const fn new(
-        aws: &'a Aws,
-        returned: &'a str,
-        distances: Distances,
-        keep: Keep,
-        ends: Timestamp,
-    ) -> Self {
+impl Keeper {
+    /// A keeper; `keep` is how long events are kept, for those that it makes dead letters.
+    pub fn new(aws: Arc<Aws>, intervals: KeeperIntervals, keep: Keep) -> Self {
         Self {
             aws,
-            returned,
-            distances,
+            intervals,
             keep,
-            ends,
         }
     }
 
-    /// Makes all steps; one that fails does not keep the others from being made.
-    pub async fn run(&self) -> Kept {
+    /// One run: all steps, each within its budget. What is left comes with the next run. A failure is logged and counted.
+    /// Whatever there is to do, the fold gets its time: totals that are a day behind could never be mended.
+    pub async fn run(&self, now: Timestamp, budget: Budget) -> Kept {
         let mut kept = Kept::default();
-        let recorded = self.walk(&mut kept.recorded).await;
-        ended("recording what has no record", recorded, &mut kept);
-        let overdue = self.overdue(&mut kept.overdue).await;
-        ended("looking at what is overdue", overdue, &mut kept);
-        let returned = self.returned(&mut kept).await;
-        ended("looking at what came back", returned, &mut kept);
-        let released = self.release(&mut kept.released).await;
-        ended("releasing what is held", released, &mut kept);
-        let tickets = self.tickets(&mut kept.tickets).await;
-        ended("removing tickets", tickets, &mut kept);
-        let folded = self.fold(&mut kept).await;
-        ended("folding", folded, &mut kept);
+        // Given up anywhere, a step is where a death would leave it.
+        if timeout(budget.time, self.steps(now, budget, &mut kept))
+            .await
+            .is_err()
+        {
+            kept.after(Step::Rest, Err(late()));
+        }
+        let folding = self.fold(now, budget.reads, &mut kept);
+        let folded = timeout(budget.fold_time, folding).await;
+        kept.after(Step::Fold, folded.unwrap_or_else(|_| Err(late())));
+        kept.after(Step::Journal, self.aws.flush().await);
+        for (reason, count) in &kept.returned.unreadable {
+            warn!(
+                keeper.reason = reason,
+                keeper.count = count,
+                "messages that nobody can read are kept"
+            );
+        }
         kept
     }
 
-    /// Whether there is time for more, before what the fold is left.
-    fn has_time(&self) -> bool {
-        self.now().plus(FOR_FOLD) < self.ends
+    async fn steps(&self, now: Timestamp, budget: Budget, kept: &mut Kept) {
+        let walked = self.walk(Walk::Near, now, budget.events, &mut kept.near);
+        let walked = walked.await;
+        kept.after(Step::Near, walked);
+        let walked = self.walk(Walk::Far, now, budget.events, &mut kept.far);
+        let walked = walked.await;
+        kept.after(Step::Far, walked);
+        let queued = self.queue_overdue(now, budget.deliveries, &mut kept.overdue);
+        let queued = queued.await;
+        kept.after(Step::Overdue, queued);
+        let sorted = self.sort_returned(now, budget.returned, &mut kept.returned);
+        let sorted = sorted.await;
+        kept.after(Step::Returned, sorted);
+        let released = self.release(now, budget.deliveries, &mut kept.released);
+        let released = released.await;
+        kept.after(Step::Held, released);
+        let cleared = self.clear_tickets(budget.tickets, &mut kept.tickets).await;
+        kept.after(Step::Tickets, cleared);
     }
 
-    fn now(&self) -> Timestamp {
-        self.aws.clock.now()
-    }
-
-    async fn release(&self, released: &mut u32) -> Answer<()> {
-        while self.has_time() {
-            let moved = self.aws.recover(self.now(), RELEASED).await?;
-            *released = released.saturating_add(moved.done);
-            if moved.done == 0 {
-                break;
-            }
+    async fn fold(&self, now: Timestamp, reads: u32, kept: &mut Kept) -> Answer<()> {
+        let last = self.whole_since().await?.unwrap_or(now);
+        kept.totals_behind_s = Some(now.since(last).as_secs());
+        let folded = self.aws.fold(reads).await?;
+        kept.folded = folded.records;
+        if folded.behind == Behind::No {
+            self.set_whole(now).await?;
+            kept.totals_behind_s = Some(0);
         }
         Ok(())
     }
 
-    async fn fold(&self, kept: &mut Kept) -> Answer<()> {
-        /// Reads of the stream between two looks at the clock.
-        const READS: u32 = 200;
-        /// Time that a round of reads may take.
-        const ROUND: Duration = Duration::from_secs(8);
-        let last = self.folded().await?;
-        let mut began = self.now();
-        loop {
-            let folded = self.aws.fold(READS).await;
-            if let Ok(folded) = &folded {
-                kept.folded = kept.folded.saturating_add(folded.records);
-            }
-            let behind = folded.as_ref().map_or(Behind::Yes, |folded| folded.behind);
-            match behind {
-                Behind::No => {
-                    self.set_folded(began).await?;
-                    kept.totals_behind_s = Some(0);
-                    return Ok(());
-                }
-                Behind::Yes => {
-                    let last = last.unwrap_or(began);
-                    kept.totals_behind_s = Some(self.now().since(last).as_secs());
-                }
-            }
-            folded?;
-            if self.now().plus(ROUND) >= self.ends {
-                return Ok(());
-            }
-            began = self.now();
+    async fn release(&self, now: Timestamp, limit: u32, released: &mut u32) -> Answer<()> {
+        *released = self.aws.recover(now, limit).await?.done;
+        Ok(())
+    }
+}
+
+impl Kept {
+    /// Counts what a step came to.
+    fn after(&mut self, step: Step, came_to: Answer<()>) {
+        if let Err(failure) = came_to {
+            error!(
+                keeper.step = step.as_str(),
+                error = failure.line(),
+                "a step of the keeper failed; the next run goes on with it"
+            );
+            self.failed.push(step);
         }
     }
 }
 
-fn ended(what: &'static str, step: Answer<()>, kept: &mut Kept) {
-    if let Err(error) = step {
-        kept.failed = kept.failed.saturating_add(1);
-        tracing::error!(step = what, error = %error.line(), "a step of the keeper failed");
-    }
+fn late() -> BackendError {
+    BackendError::new("a run of the keeper", "its time was over")
 }

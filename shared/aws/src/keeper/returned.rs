@@ -1,131 +1,239 @@
-//! What came back: the platform puts a hint that was received too often where only the keeper takes it from, and workers put
-//! there what they cannot read.
+//! What the queue gave back, since it was received again and again. A hint that still holds goes back to the deliveries, and
+//! is counted: after the third time its delivery is dead. What nobody can read is counted by its reason, and kept.
 
-use aws_sdk_sqs::types::Message as Received;
+use futures_util::future::join_all;
 use switchboard_core::delivery::{DeathReason, State};
-use switchboard_core::ports::Answer;
+use switchboard_core::ports::{Answer, BackendError};
 use switchboard_core::stood::Stood;
+use switchboard_core::time::Timestamp;
 
-use super::{Keeper, Kept};
-use crate::change::{Changed, Known};
-use crate::failure::failed;
-use crate::item::delivery::Watch;
-use crate::message::{Message, Origin, ticket};
-use crate::received::{REASON, Ticket};
+use super::inbox::Taken;
+use super::{FAILURES, Keeper, Returned};
+use crate::accept::planned;
+use crate::change::{Changed, Known, ROUNDS, Seen};
+use crate::item::delivery::{About, Delivery, Watch};
+use crate::message::{Message, Origin, Ticket, ticket};
 
-const DOING: &str = "looking at what came back";
-/// Most requests of one run: what stays in the queue is found again and again.
-const REQUESTS: u32 = 100;
-/// Counted so often, a delivery dies: its hints do not get through.
-const MOST: u32 = 3;
+const DOING: &str = "sorting returned messages";
+/// The return after which a delivery is dead.
+const TOO_OFTEN: u32 = 3;
 
-impl Keeper<'_> {
-    /// Looks at what is there, as far as there is time.
-    pub(super) async fn returned(&self, kept: &mut Kept) -> Answer<()> {
-        for _ in 0..REQUESTS {
-            if !self.has_time() {
+/// What became of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Sorted {
+    SentBack,
+    Dropped,
+    Died,
+    Ticket,
+    Kept(String),
+}
+
+/// What a hint that came back stands for.
+enum Standing {
+    /// A delivery that waits for it, and what its change is conditional on.
+    Waiting(Box<Delivery>, Seen),
+    /// A delivery that died of its returns.
+    Died(Box<Delivery>),
+    /// Nothing any more.
+    Past,
+}
+
+impl Keeper {
+    /// Sorts what is in the queue, until it is empty or the budget is spent. Each message is removed last: cut before that,
+    /// it comes again, and what was sent twice is a copy.
+    pub(super) async fn sort_returned(
+        &self,
+        now: Timestamp,
+        budget: u32,
+        returned: &mut Returned,
+    ) -> Answer<()> {
+        let mut left = budget;
+        let mut failures: u32 = 0;
+        let mut failure = None;
+        while left > 0 && failures < FAILURES {
+            let taken = self.take(&self.aws.place.returned, left).await?;
+            if taken.is_empty() {
                 break;
             }
-            let received = self.aws.receive(self.returned).await?;
-            if received.is_empty() {
-                break;
-            }
-            for message in received {
-                self.one_returned(&message, kept).await?;
+            left = left.saturating_sub(u32::try_from(taken.len()).unwrap_or(u32::MAX));
+            if let Err(error) = self.sort(&taken, now, returned).await {
+                failures = failures.saturating_add(1);
+                failure = Some(error);
             }
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
-    async fn one_returned(&self, received: &Received, kept: &mut Kept) -> Answer<()> {
-        let text = received.body().unwrap_or_default();
-        let told = received
-            .message_attributes()
-            .and_then(|all| all.get(REASON)?.string_value());
-        match (told, Message::read(text)) {
-            (None, Ok(message)) => self.hint_returned(message, kept).await?,
-            (None, Err(why)) => {
-                let Some(ticket) = Ticket::read(text) else {
-                    count(kept, &why.to_string());
-                    return Ok(());
-                };
-                self.aws.redrive_received(&ticket, self.now()).await?;
-            }
-            (Some(why), _) => {
-                count(kept, why);
-                return Ok(());
+    async fn sort(&self, taken: &[Taken], now: Timestamp, returned: &mut Returned) -> Answer<()> {
+        let sorted = join_all(taken.iter().map(|taken| self.sort_one(taken, now))).await;
+        let mut done = Vec::new();
+        let mut kept = Vec::new();
+        let mut failure = None;
+        for (taken, sorted) in taken.iter().zip(sorted) {
+            match sorted {
+                Ok(Sorted::Kept(reason)) => {
+                    kept.push(taken);
+                    let count = returned.unreadable.entry(reason).or_default();
+                    *count = count.saturating_add(1);
+                }
+                Ok(sorted) => {
+                    done.push(taken);
+                    returned.count(&sorted);
+                }
+                Err(error) => failure = Some(error),
             }
         }
-        self.aws.forget(self.returned, received).await
+        let queue = &self.aws.place.returned;
+        self.remove(queue, &done).await?;
+        self.hide(queue, &kept, self.intervals.hide_unreadable)
+            .await?;
+        failure.map_or(Ok(()), Err)
     }
 
-    /// A hint whose due time is the record's goes back to its queue; with the third that is counted the delivery dies.
-    async fn hint_returned(&self, message: Message, kept: &mut Kept) -> Answer<()> {
-        let now = self.now();
-        let Some((record, seen)) = self.aws.waiting_for(&message, now).await? else {
-            kept.dropped = kept.dropped.saturating_add(1);
-            return Ok(());
-        };
-        let counts = record
-            .watch
-            .returned_at
-            .is_none_or(|last| now.since(last) >= self.distances.returns);
-        if counts {
-            let returns = record.watch.returns.saturating_add(1);
-            let dies = returns >= MOST;
-            let mut after = record.clone();
-            if dies {
-                let stood = Stood {
-                    state: State::Dead,
-                    reason: Some(DeathReason::CameBack),
-                    ..record.stood.clone()
-                };
-                after = self.aws.moved(after, stood, self.keep, now);
-                self.aws.keep_event(&after, self.keep).await?;
-            }
-            after.token = self.aws.tokens.fresh();
-            after.watch = Watch {
-                returns,
-                returned_at: Some(now),
-                ..after.watch
+    async fn sort_one(&self, taken: &Taken, now: Timestamp) -> Answer<Sorted> {
+        if let Some(reason) = &taken.reason {
+            return Ok(Sorted::Kept(reason.clone()));
+        }
+        match Message::read(&taken.text) {
+            Ok(message) => self.sort_hint(message, now).await,
+            Err(why) => match Ticket::read(&taken.text) {
+                // Moved to the deliveries by hand: what it tells of is dead still, or is removed from there.
+                Some(_) => {
+                    self.aws.put_ticket(taken.text.clone()).await?;
+                    Ok(Sorted::Ticket)
+                }
+                None => Ok(Sorted::Kept(why.to_string())),
+            },
+        }
+    }
+
+    /// The count is written first: cut behind it, the hint comes again within the hour and is not counted twice.
+    async fn sort_hint(&self, message: Message, now: Timestamp) -> Answer<Sorted> {
+        for _ in 0..ROUNDS {
+            let (delivery, seen) = match self.standing(&message, now).await? {
+                Standing::Waiting(delivery, seen) => (*delivery, seen),
+                Standing::Died(delivery) => {
+                    // Whoever recorded that may have been cut before the ticket.
+                    self.put_ticket_of(&delivery).await?;
+                    return Ok(Sorted::Dropped);
+                }
+                Standing::Past => return Ok(Sorted::Dropped),
             };
-            let changed = self.aws.change(DOING, &after, &seen, Known::Whole).await?;
-            if changed == Changed::Yes && dies {
-                kept.died = kept.died.saturating_add(1);
-                let ticket = ticket(&after.key, after.stood.attempts);
-                return self.aws.put_ticket(ticket).await;
+            let Some(after) = self.counted(delivery, now) else {
+                return self.send_back(message).await;
+            };
+            self.aws.keep_event(&after, self.keep).await?;
+            match self.aws.change(DOING, &after, &seen, Known::Whole).await? {
+                Changed::Yes if after.stood.state == State::Dead => {
+                    self.put_ticket_of(&after).await?;
+                    return Ok(Sorted::Died);
+                }
+                Changed::Yes => return self.send_back(message).await,
+                Changed::No(_) => {}
             }
         }
-        kept.returned = kept.returned.saturating_add(1);
+        Err(BackendError::new(
+            DOING,
+            "others change the delivery all the time",
+        ))
+    }
+
+    /// A message that is sent begins to be counted anew, so it is no first hint any more.
+    async fn send_back(&self, message: Message) -> Answer<Sorted> {
         let message = Message {
             origin: Origin::Later,
             ..message
         };
-        self.aws.send(&[message]).await
+        self.aws.send(&[message]).await?;
+        Ok(Sorted::SentBack)
+    }
+
+    async fn put_ticket_of(&self, delivery: &Delivery) -> Answer<()> {
+        let ticket = ticket(&delivery.key, delivery.stood.attempts);
+        self.aws.put_ticket(ticket).await
+    }
+
+    async fn standing(&self, message: &Message, now: Timestamp) -> Answer<Standing> {
+        let key = &message.key;
+        let record = self.aws.delivery(&key.event, &key.id).await?;
+        if let Some(record) = record.filter(|record| record.life == message.life) {
+            if record.stood.due != message.due {
+                return Ok(Standing::Past);
+            }
+            return Ok(match (record.stood.state, record.stood.reason) {
+                (State::Waiting, _) => {
+                    let seen = Seen::LeftBy(record.token.clone());
+                    Standing::Waiting(Box::new(record), seen)
+                }
+                (State::Dead, Some(DeathReason::ReturnedTooOften)) => {
+                    Standing::Died(Box::new(record))
+                }
+                (State::Dead | State::Held | State::Delivered, _) => Standing::Past,
+            });
+        }
+        // Planned, and never attempted: it waits for what its plan says.
+        let head = self.aws.head(&key.event).await?;
+        let Some(head) = head.filter(|head| head.life == message.life) else {
+            return Ok(Standing::Past);
+        };
+        let family = self.aws.family(&head).await?;
+        let planned_so = family
+            .unrecorded(&head)
+            .find(|queued| queued.key.id == key.id && queued.due == message.due);
+        Ok(match planned_so {
+            Some(queued) => {
+                let record = planned(&head, queued, head.life.clone(), now);
+                Standing::Waiting(Box::new(record), Seen::Absent)
+            }
+            None => Standing::Past,
+        })
+    }
+
+    /// The record with one more return; `None` where the last one was counted lately.
+    fn counted(&self, before: Delivery, now: Timestamp) -> Option<Delivery> {
+        let counted = before.watch.returned_at;
+        if counted.is_some_and(|then| now.since(then) < self.intervals.count_returns) {
+            return None;
+        }
+        let returns = before.watch.returns.saturating_add(1);
+        let after = Delivery {
+            token: self.aws.tokens.fresh(),
+            watch: Watch {
+                returns,
+                returned_at: Some(now),
+                ..before.watch
+            },
+            ..before
+        };
+        if returns < TOO_OFTEN {
+            return Some(after);
+        }
+        let until = self.keep.until_when_dead(after.about.received_at);
+        Some(Delivery {
+            changed_at: now,
+            about: About {
+                until: after.about.until.max(until),
+                ..after.about
+            },
+            stood: Stood {
+                state: State::Dead,
+                reason: Some(DeathReason::ReturnedTooOften),
+                ..after.stood
+            },
+            ..after
+        })
     }
 }
 
-fn count(kept: &mut Kept, why: &str) {
-    let counted = kept.unreadable.entry(why.to_owned()).or_default();
-    *counted = counted.saturating_add(1);
-}
-
-impl crate::Aws {
-    /// Some messages of a queue, if it has any now.
-    pub(super) async fn receive(&self, queue: &str) -> Answer<Vec<Received>> {
-        let receive = self.sqs.receive_message().queue_url(queue);
-        let receive = receive
-            .max_number_of_messages(10)
-            .message_attribute_names("All");
-        let received = receive.send().await.map_err(|error| failed(DOING, error))?;
-        Ok(received.messages.unwrap_or_default())
-    }
-
-    /// Takes a message out of a queue that was received from it.
-    pub(super) async fn forget(&self, queue: &str, received: &Received) -> Answer<()> {
-        let delete = self.sqs.delete_message().queue_url(queue);
-        let delete = delete.set_receipt_handle(received.receipt_handle.clone());
-        delete.send().await.map_err(|error| failed(DOING, error))?;
-        Ok(())
+impl Returned {
+    fn count(&mut self, sorted: &Sorted) {
+        let counter = match sorted {
+            Sorted::SentBack => &mut self.sent_back,
+            Sorted::Dropped => &mut self.dropped,
+            Sorted::Died => &mut self.died,
+            Sorted::Ticket => &mut self.tickets,
+            Sorted::Kept(_) => return,
+        };
+        *counter = counter.saturating_add(1);
     }
 }

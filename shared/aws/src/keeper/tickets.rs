@@ -1,61 +1,117 @@
-//! Tickets tell of dead letters to whoever looks at their queue. Those of what is no longer dead are removed, a few in each
-//! run: the table is the truth.
+//! Tickets whose delivery is not the dead letter any more that they tell of. The others stay where alarms see them.
 
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
 use switchboard_core::delivery::State;
 use switchboard_core::ports::Answer;
 
-use super::Keeper;
-use crate::failure::failed;
-use crate::received::Ticket;
+use super::inbox::Taken;
+use super::{Keeper, Tickets};
+use crate::message::Ticket;
 
-/// Most requests of one run.
-const REQUESTS: u32 = 10;
+/// What a ticket is worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Worth {
+    /// Its delivery is dead, at that attempt.
+    Valid,
+    /// It is not.
+    Past,
+    /// It is no ticket that can be read.
+    Unreadable,
+}
 
-impl Keeper<'_> {
-    /// Removes what there is no more reason for; `removed` counts it.
-    pub(super) async fn tickets(&self, removed: &mut u32) -> Answer<()> {
+/// Whether there are tickets that were not looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    None,
+    More,
+}
+
+impl Keeper {
+    /// Removes past tickets. All others are shown again at the end of the run, so that none comes twice in it. Only where
+    /// there are more than the budget covers, those that were looked at make room for the others for a while: alarms see
+    /// these meanwhile.
+    pub(super) async fn clear_tickets(&self, budget: u32, tickets: &mut Tickets) -> Answer<()> {
         let queue = &self.aws.place.dead_letters;
-        let mut stay = Vec::new();
-        for _ in 0..REQUESTS {
-            if !self.has_time() {
-                break;
-            }
-            let received = self.aws.receive(queue).await?;
-            if received.is_empty() {
-                break;
-            }
-            for message in received {
-                // What is no ticket is not ours to remove.
-                let ticket = message.body().and_then(Ticket::read);
-                let over = match &ticket {
-                    Some(ticket) => !self.tells_true(ticket).await?,
-                    None => false,
-                };
-                if over {
-                    self.aws.forget(queue, &message).await?;
-                    *removed = removed.saturating_add(1);
-                } else {
-                    stay.push(message);
-                }
-            }
-        }
-        for message in stay {
-            // Seen again at once: what counts them goes by those that are not hidden.
-            let show = self.aws.sqs.change_message_visibility().queue_url(queue);
-            let show = show
-                .set_receipt_handle(message.receipt_handle)
-                .visibility_timeout(0);
-            let shown = show.send().await;
-            shown.map_err(|error| failed("showing a ticket again", error))?;
-        }
-        Ok(())
+        let mut valid: Vec<Taken> = Vec::new();
+        let looked = self.look_through(budget, &mut valid, tickets).await;
+        let pause = match looked {
+            Ok(Rest::More) => self.intervals.hide_tickets,
+            Ok(Rest::None) | Err(_) => Duration::ZERO,
+        };
+        let valid: Vec<&Taken> = valid.iter().collect();
+        let shown = self.hide(queue, &valid, pause).await;
+        looked.and(shown)
     }
 
-    /// Whether the delivery is dead still, by that death.
-    async fn tells_true(&self, ticket: &Ticket) -> Answer<bool> {
+    async fn look_through(
+        &self,
+        budget: u32,
+        valid: &mut Vec<Taken>,
+        tickets: &mut Tickets,
+    ) -> Answer<Rest> {
+        let queue = &self.aws.place.dead_letters;
+        let mut left = budget;
+        while left > 0 {
+            let taken = self.take(queue, left).await?;
+            if taken.is_empty() {
+                return Ok(Rest::None);
+            }
+            left = left.saturating_sub(u32::try_from(taken.len()).unwrap_or(u32::MAX));
+            self.clear(taken, valid, tickets).await?;
+        }
+        // There may be no more than were looked at: then hiding those would hide all.
+        let next = self.take(queue, 1).await?;
+        let next: Vec<&Taken> = next.iter().collect();
+        self.hide(queue, &next, Duration::ZERO).await?;
+        Ok(if next.is_empty() {
+            Rest::None
+        } else {
+            Rest::More
+        })
+    }
+
+    async fn clear(
+        &self,
+        taken: Vec<Taken>,
+        valid: &mut Vec<Taken>,
+        tickets: &mut Tickets,
+    ) -> Answer<()> {
+        let worths = try_join_all(taken.iter().map(|taken| self.worth(&taken.text))).await;
+        let worths = match worths {
+            Ok(worths) => worths,
+            Err(error) => {
+                valid.extend(taken);
+                return Err(error);
+            }
+        };
+        let mut past = Vec::new();
+        for (taken, worth) in taken.into_iter().zip(worths) {
+            let counter = match worth {
+                Worth::Valid => &mut tickets.left,
+                Worth::Past => &mut tickets.removed,
+                Worth::Unreadable => &mut tickets.unreadable,
+            };
+            *counter = counter.saturating_add(1);
+            if worth == Worth::Past {
+                past.push(taken);
+            } else {
+                valid.push(taken);
+            }
+        }
+        let past: Vec<&Taken> = past.iter().collect();
+        self.remove(&self.aws.place.dead_letters, &past).await
+    }
+
+    async fn worth(&self, text: &str) -> Answer<Worth> {
+        let Some(ticket) = Ticket::read(text) else {
+            return Ok(Worth::Unreadable);
+        };
         let record = self.aws.delivery(&ticket.event, &ticket.delivery).await?;
-        Ok(record.is_some_and(|record| {
+        let dead = record.is_some_and(|record| {
             record.stood.state == State::Dead && record.stood.attempts == ticket.attempts
-        }))
+        });
+        Ok(if dead { Worth::Valid } else { Worth::Past })
     }
 }

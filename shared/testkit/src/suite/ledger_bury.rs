@@ -48,6 +48,19 @@ pub async fn what_is_open_becomes_dead_with_its_reason_and_no_attempt<F: Fixture
     assert_eq!(stage.dead_letters().await, letters);
 }
 
+pub async fn every_reason_is_kept_and_told<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    for (nth, reason) in DeathReason::ALL.into_iter().enumerate() {
+        let open = stage.one("shop", &nth.to_string(), "chat", START).await;
+        stage.bury("chat", reason, after(9), MANY).await;
+        let told = stage.view(&open).await.reason.expect("a reason");
+        assert!(told.starts_with(&reason.to_string()), "{told}");
+        let letters = stage.dead_letters().await;
+        let letter = letters.iter().find(|l| l.delivery == open.key.id);
+        assert_eq!(letter.map(|l| &l.reason), Some(&told), "as it is listed");
+    }
+}
+
 pub async fn only_what_is_open_of_that_destination_is_buried<F: Fixture>(fixture: F) {
     let stage = Stage::open(fixture).await;
     let done = stage.one("shop", "done", "chat", START).await;

@@ -85,6 +85,7 @@ macro_rules! conformance {
             ],
             ledger_bury: [
                 what_is_open_becomes_dead_with_its_reason_and_no_attempt,
+                every_reason_is_kept_and_told,
                 only_what_is_open_of_that_destination_is_buried,
                 copies_are_not_buried_once_your_endpoint_is_set_again,
                 an_attempt_under_way_when_its_delivery_is_buried_is_kept,
