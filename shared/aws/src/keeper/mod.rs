@@ -19,6 +19,7 @@ mod cursor;
 mod inbox;
 mod kept;
 mod overdue;
+mod records;
 mod returned;
 mod tickets;
 mod walk;

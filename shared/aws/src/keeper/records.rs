@@ -1,0 +1,175 @@
+//! Deliveries without a record, of one event that is no longer young. Each has lost its hint, or its hint waits in a long
+//! queue: a copy is queued, and a record is put, by which the delivery is found from now on.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use switchboard_core::ports::{Answer, Queued};
+use switchboard_core::time::Timestamp;
+use tracing::error;
+
+use super::Keeper;
+use crate::accept::planned;
+use crate::change::{Known, Seen, look};
+use crate::failure::failed;
+use crate::item::event::Head;
+use crate::item::{Attributes, Reading, Unreadable, names, run};
+use crate::keys;
+use crate::message::{Message, Origin};
+use crate::queue::is_near;
+use crate::read::{projection, unreadable};
+
+const DOING: &str = "finding events without records";
+/// What is asked for of a record or a run.
+const BRIEF: [&str; 6] = [
+    names::PARTITION,
+    names::SORT,
+    names::VERSION,
+    names::LIFE,
+    names::TOKEN,
+    names::PLAN,
+];
+
+impl Keeper {
+    /// Queues an event's deliveries that have no record, then puts their records, where there still is none. Cut in
+    /// between, the next run queues another copy: whoever begins it reads how the delivery stands.
+    pub(super) async fn see_to(&self, row: &Attributes, now: Timestamp) -> Answer<Seeing> {
+        let head = match Head::read(row) {
+            Ok(head) => head,
+            Err(why) => {
+                let event = row
+                    .get(names::PARTITION)
+                    .and_then(|value| value.as_s().ok());
+                error!(
+                    event.key = event,
+                    error = why.to_string(),
+                    "an event cannot be read: nobody looks whether its deliveries are queued"
+                );
+                return Ok(Seeing::Unreadable);
+            }
+        };
+        let missing = self.without_record(&head).await?;
+        let hints: Vec<Message> = missing
+            .iter()
+            .map(|queued| Message {
+                key: queued.key.clone(),
+                due: queued.due,
+                life: head.life.clone(),
+                origin: Origin::Later,
+                event: None,
+            })
+            .collect();
+        self.aws.send(&hints).await?;
+        for queued in &missing {
+            let mut record = planned(&head, queued, self.aws.tokens.fresh(), now);
+            record.watch.look = Some(if is_near(queued.due, now) {
+                now.plus(self.intervals.first_look)
+            } else {
+                look(queued.due, now)
+            });
+            self.aws.keep_event(&record, self.keep).await?;
+            self.aws
+                .change(DOING, &record, &Seen::Absent, Known::Whole)
+                .await?;
+        }
+        Ok(Seeing::To(u32::try_from(missing.len()).unwrap_or(u32::MAX)))
+    }
+
+    /// The planned deliveries of all runs that have no record. Not a consistent read: a record that it does not see yet
+    /// costs a copy of a hint, and is not written over.
+    async fn without_record(&self, head: &Head) -> Answer<Vec<Queued>> {
+        let (attributes, short) = projection(&BRIEF);
+        let mut items: Vec<Attributes> = Vec::new();
+        let mut from = None;
+        loop {
+            let page = self
+                .aws
+                .dynamodb
+                .query()
+                .table_name(&self.aws.place.table)
+                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
+                .expression_attribute_values(":pk", AttributeValue::S(keys::event(&head.id)))
+                .expression_attribute_values(
+                    ":first",
+                    AttributeValue::S(keys::BEHIND_BODY.to_owned()),
+                )
+                // Repeats lie behind deliveries and runs, and whoever repeats decides how many there are.
+                .expression_attribute_values(":last", AttributeValue::S(keys::REPEATS.to_owned()))
+                .projection_expression(attributes.clone())
+                .set_expression_attribute_names(Some(short.iter().cloned().collect()))
+                .set_exclusive_start_key(from)
+                .send()
+                .await
+                .map_err(|error| failed(DOING, error))?;
+            items.extend(page.items.unwrap_or_default());
+            from = page.last_evaluated_key;
+            if from.is_none() {
+                return missing(head, &items).map_err(unreadable(DOING));
+            }
+        }
+    }
+}
+
+/// What became of an event.
+pub(super) enum Seeing {
+    /// So many of its deliveries were queued.
+    To(u32),
+    /// It is passed over.
+    Unreadable,
+}
+
+/// What of a plan has no record among these items of its event.
+fn missing(head: &Head, items: &[Attributes]) -> Result<Vec<Queued>, Unreadable> {
+    let mut recorded = BTreeSet::new();
+    let mut plan = head.plan.clone();
+    for item in items {
+        let reading = Reading::of("item of an event", item)?;
+        if reading.token(names::LIFE)? != head.life {
+            continue;
+        }
+        let sort = reading.text(names::SORT)?;
+        if sort.starts_with(keys::RUNS) {
+            plan.extend(run::Stored::read(item, head.received_at)?.plan);
+        } else if let Some(id) = keys::delivery_of(sort) {
+            recorded.insert(id);
+        }
+    }
+    plan.retain(|queued| !recorded.contains(&queued.key.id));
+    Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::delivery::{DeliveryKey, State};
+    use switchboard_core::identity::Run;
+
+    use super::*;
+    use crate::item::delivery::tests::sample as delivery;
+    use crate::item::event::tests::sample as event;
+    use crate::token::Token;
+
+    #[test]
+    fn runs_are_planned_too_and_records_of_an_earlier_life_are_none() {
+        let head = event(None).head;
+        let planned = head.plan.first().expect("planned").clone();
+        let (to, action) = (planned.key.destination.clone(), planned.key.action.clone());
+        let replayed = Queued {
+            key: DeliveryKey::of(&head.id, to, action, Run(1)),
+            due: head.received_at,
+        };
+        let stored = run::Stored {
+            event: head.id.clone(),
+            run: Run(1),
+            life: head.life.clone(),
+            token: Token::stored("a-call"),
+            plan: vec![replayed.clone()],
+        };
+        let run = stored.write(head.received_at, head.until);
+        let mut record = delivery(State::Delivered);
+        let found = missing(&head, &[record.write(), run.clone()]).expect("read");
+        assert!(found.contains(&replayed) && !found.contains(&planned));
+        record.life = Token::stored("before");
+        let found = missing(&head, &[record.write(), run]).expect("read");
+        assert!(found.contains(&replayed) && found.contains(&planned));
+    }
+}
