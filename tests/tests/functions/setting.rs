@@ -146,6 +146,13 @@ impl Board {
             .expect("counted")
     }
 
+    /// Where a cursor of the keeper is.
+    pub(crate) async fn cursor(&self, name: &str) -> Option<i64> {
+        use switchboard_aws::testing::cursor;
+        let read = cursor(&self.clients, &self.place.table, name).await;
+        read.expect("read")
+    }
+
     /// Moves a cursor of the keeper.
     pub(crate) async fn put_cursor(&self, name: &str, at: i64) {
         use switchboard_aws::testing::put_cursor;
