@@ -33,14 +33,12 @@ pub(crate) const LIMITS: IngressLimits = IngressLimits {
 pub(crate) async fn within_time(router: Router, request: Request) -> Result<Response, Infallible> {
     let path = request.raw_http_path().to_owned();
     let request = as_it_came(request, &path);
-    match tokio::time::timeout(WHOLE, router.oneshot(request)).await {
-        Ok(answered) => answered,
-        Err(_) => {
-            let limit_ms = u64::try_from(WHOLE.as_millis()).unwrap_or(u64::MAX);
-            tracing::error!(limit_ms, "a request took too long");
-            Ok(try_again())
-        }
+    if let Ok(answered) = tokio::time::timeout(WHOLE, router.oneshot(request)).await {
+        return answered;
     }
+    let limit_ms = u64::try_from(WHOLE.as_millis()).unwrap_or(u64::MAX);
+    tracing::error!(limit_ms, "a request took too long");
+    Ok(try_again())
 }
 
 fn try_again() -> Response {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lambda_http::service_fn;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
-use switchboard_core::deployed::Standing;
+use switchboard_core::deployed::Current;
 use switchboard_core::ingress::Ingress;
 use switchboard_functions::board::{Board, Settings};
 use switchboard_functions::start::{self, Ended, Start};
@@ -18,20 +18,24 @@ fn main() -> ExitCode {
     start::run(serve)
 }
 
+#[expect(
+    clippy::future_not_send,
+    reason = "one thread does all of it, and the library's own future is none to be sent"
+)]
 async fn serve(mut start: Start) -> Result<(), Ended> {
     let settings = Settings::read(&start.environment);
     let settings = start.environment.whole(settings)?;
     let board = Board::new(settings, &start.clock, &mut start.rng);
     let (backend, clock, rng) = (Arc::new(board.aws), start.clock, Mutex::new(start.rng));
-    let build = move |standing: &Standing| {
+    let build = move |current: &Current| {
         let mut rng = rng.lock().unwrap_or_else(PoisonError::into_inner);
         let ingress = Ingress::new(
-            Arc::clone(&standing.configuration),
+            Arc::clone(&current.configuration),
             Arc::clone(&backend),
             Arc::clone(&clock),
             Box::new(ChaCha20Rng::from_rng(&mut *rng)),
         );
-        let max_body = standing.configuration.max_body;
+        let max_body = current.configuration.max_body;
         ingress::router(Arc::new(ingress), max_body, answer::LIMITS)
     };
     let router = deployed::router(board.deployed, build);

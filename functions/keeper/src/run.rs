@@ -34,11 +34,11 @@ impl Runs {
     pub(crate) async fn one(&self, deadline: u64) {
         let ticks = self.clock.ticks();
         let ends = ends(self.clock.now(), deadline);
-        let standing = self.board.deployed.current().await;
+        let current = self.board.deployed.current().await;
         // Without one, what dies is kept as long as by default.
-        let keep = standing.map_or_else(
+        let keep = current.map_or_else(
             |_| Configuration::empty().keep(),
-            |standing| standing.configuration.keep(),
+            |current| current.configuration.keep(),
         );
         let keeper = Keeper::new(
             &self.board.aws,

@@ -40,14 +40,12 @@ pub(crate) async fn within_time(desk: Arc<Desk>, request: Request) -> Result<Res
             }
         }
     };
-    match tokio::time::timeout(WHOLE, answering).await {
-        Ok(answered) => answered,
-        Err(_) => {
-            let limit_ms = u64::try_from(WHOLE.as_millis()).unwrap_or(u64::MAX);
-            tracing::error!(limit_ms, "a request took too long");
-            Ok(try_again())
-        }
+    if let Ok(answered) = tokio::time::timeout(WHOLE, answering).await {
+        return answered;
     }
+    let limit_ms = u64::try_from(WHOLE.as_millis()).unwrap_or(u64::MAX);
+    tracing::error!(limit_ms, "a request took too long");
+    Ok(try_again())
 }
 
 /// The name that the gateway took the request under: its own word, which no sender can change.

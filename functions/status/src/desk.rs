@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use switchboard_aws::Aws;
 use switchboard_aws::secrets::StoredSecrets;
-use switchboard_core::deployed::{Deployed, Standing};
+use switchboard_core::deployed::{Current, Deployed};
 use switchboard_core::ports::Answer;
 use switchboard_core::secret::Secret;
 use switchboard_core::time::Clock;
@@ -70,9 +70,9 @@ impl Desk {
         let (backend, clock) = (Arc::clone(&self.backend), Arc::clone(&self.clock));
         let deployed = Arc::clone(&self.deployed);
         let rng = Mutex::new(own(&self.rng));
-        deployed::router(Arc::clone(&self.deployed), move |standing: &Standing| {
+        deployed::router(Arc::clone(&self.deployed), move |current: &Current| {
             let status = Status::new(Setup {
-                configuration: Arc::clone(&standing.configuration),
+                configuration: Arc::clone(&current.configuration),
                 backend: Arc::clone(&backend),
                 clock: Arc::clone(&clock),
                 rng: Box::new(own(&rng)),

@@ -17,6 +17,10 @@ fn main() -> ExitCode {
     start::run(serve)
 }
 
+#[expect(
+    clippy::future_not_send,
+    reason = "one thread does all of it, and the library's own future is none to be sent"
+)]
 async fn serve(mut start: Start) -> Result<(), Ended> {
     let settings = Settings::read_with_stream(&start.environment);
     let settings = start.environment.whole(settings)?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use switchboard_core::attempt::Performer;
-use switchboard_core::deployed::{Deployed, Made, Standing};
+use switchboard_core::deployed::{Current, Deployed, Made};
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_web::transport::HttpTransport;
 
@@ -36,10 +36,10 @@ impl Function {
     ) -> Self {
         let worker = Worker::new(table, Arc::clone(&clock));
         let rng = Mutex::new(rng);
-        let make = move |standing: &Standing| {
+        let make = move |current: &Current| {
             let mut rng = rng.lock().unwrap_or_else(PoisonError::into_inner);
             let own_rng = ChaCha20Rng::from_rng(&mut *rng);
-            means(standing, platform.clone(), &clock, own_rng)
+            means(current, platform.clone(), &clock, own_rng)
         };
         Self {
             worker,
@@ -53,8 +53,8 @@ impl Function {
     pub(crate) async fn deal_with(&self, batch: &Batch, deadline: u64) -> GivenBack {
         let ends = Timestamp::from_millis(i64::try_from(deadline).unwrap_or(i64::MAX));
         // Why there is no configuration is in the log already, where it began.
-        let standing = self.deployed.current().await.ok();
-        match standing.and_then(|standing| self.means.of(&standing)) {
+        let current = self.deployed.current().await.ok();
+        match current.and_then(|current| self.means.of(&current)) {
             Some(means) => self.worker.batch(&means, batch, ends).await,
             None => self.worker.none_of(batch).await,
         }
@@ -62,12 +62,12 @@ impl Function {
 }
 
 fn means(
-    standing: &Standing,
+    current: &Current,
     platform: Vec<SocketAddr>,
     clock: &Arc<dyn Clock>,
     rng: ChaCha20Rng,
 ) -> Ready {
-    let configuration = Arc::clone(&standing.configuration);
+    let configuration = Arc::clone(&current.configuration);
     let transport = match HttpTransport::new(&configuration, platform) {
         Ok(transport) => transport,
         Err(fault) => {

@@ -132,19 +132,15 @@ impl Aws {
         let Some(head) = head else {
             return Ok(None);
         };
-        let found = match record.filter(|record| record.life == head.life) {
-            Some(record) => {
-                let seen = Seen::LeftBy(record.token.clone());
-                Some((record, seen))
-            }
-            None => {
-                let family = self.family(&head).await?;
-                let queued = family
-                    .unrecorded(&head)
-                    .find(|queued| queued.key.id == key.id);
-                let token = head.life.clone();
-                queued.map(|queued| (planned(&head, queued, token, now), Seen::Absent))
-            }
+        let found = if let Some(record) = record.filter(|record| record.life == head.life) {
+            let seen = Seen::LeftBy(record.token.clone());
+            Some((record, seen))
+        } else {
+            let family = self.family(&head).await?;
+            let mut unrecorded = family.unrecorded(&head);
+            let queued = unrecorded.find(|queued| queued.key.id == key.id);
+            let token = head.life.clone();
+            queued.map(|queued| (planned(&head, queued, token, now), Seen::Absent))
         };
         Ok(found.filter(|(delivery, _)| {
             delivery.stood.state == State::Waiting && delivery.stood.due == message.due

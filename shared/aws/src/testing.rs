@@ -115,6 +115,22 @@ pub async fn counted(clients: &Clients, queue: &str) -> Result<u32, BackendError
         .map_err(|cause| BackendError::new(DOING, cause))
 }
 
+/// Where a cursor of the keeper is, in milliseconds since 1970.
+pub async fn cursor(
+    clients: &Clients,
+    table: &str,
+    name: &str,
+) -> Result<Option<i64>, BackendError> {
+    use aws_sdk_dynamodb::types::AttributeValue;
+    let get = clients.dynamodb.get_item().table_name(table);
+    let get = get
+        .key("pk", AttributeValue::S("S".to_owned()))
+        .key("sk", AttributeValue::S(name.to_owned()));
+    let got = get.send().await;
+    let item = got.map_err(|error| failed("reading a cursor", error))?.item;
+    Ok(item.and_then(|item| item.get("at")?.as_n().ok()?.parse().ok()))
+}
+
 /// Puts a cursor of the keeper to a moment, in milliseconds since 1970.
 pub async fn put_cursor(
     clients: &Clients,

@@ -53,6 +53,13 @@ async fn what_is_refused_or_declined_is_counted_before_its_answer() {
     assert_eq!(code, Some(413));
     let totals = board.aws.overview().await.expect("totals").totals;
     assert_eq!((totals.refused, totals.declined), (1, 2));
+    // More than are listed, and each is counted before the process may stand still.
+    for _ in 0..40 {
+        let (code, _) = status(posted("code", &signed("3", b"{}"), &plain("{ }"))).await;
+        assert_eq!(code, Some(401));
+    }
+    let totals = board.aws.overview().await.expect("totals").totals;
+    assert_eq!((totals.refused, totals.declined), (41, 2));
     let (code, _) = status(asked("GET", "/in/code", &HeaderMap::new(), &plain(""))).await;
     assert_eq!(code, Some(405));
     // The path as the sender wrote it: no source has such a name.

@@ -144,6 +144,10 @@ async fn a_delivery_whose_hint_was_lost_before_any_record_is_queued_once_in_each
     night.attempt(&hint).await;
     let again = night.after(MINUTE).await;
     assert_eq!((again.recorded, again.overdue), (0, 0), "once");
+    for (walk, minutes) in [("cursor#sooner", 3), ("cursor#later", 60)] {
+        let walked = night.clock.now().millis() - minutes * 60_000;
+        assert_eq!(night.board.cursor(walk).await, Some(walked), "{walk}");
+    }
     night.no_hint().await;
     // An hour later it is looked at, since its record says that it waits still.
     let later = night.after(61 * MINUTE).await;

@@ -146,6 +146,13 @@ impl Board {
             .expect("counted")
     }
 
+    /// Where a cursor of the keeper is.
+    pub(crate) async fn cursor(&self, name: &str) -> Option<i64> {
+        use switchboard_aws::testing::cursor;
+        let read = cursor(&self.clients, &self.place.table, name).await;
+        read.expect("read")
+    }
+
     /// Moves a cursor of the keeper.
     pub(crate) async fn put_cursor(&self, name: &str, at: i64) {
         use switchboard_aws::testing::put_cursor;
@@ -213,7 +220,7 @@ impl Board {
             let receive = receive
                 .max_number_of_messages(10)
                 .message_attribute_names("All");
-            let wait = if most == 0 { 0 } else { 1 };
+            let wait = i32::from(most > 0);
             let received = receive
                 .wait_time_seconds(wait)
                 .send()
@@ -271,7 +278,7 @@ impl Board {
 
 fn opened(clients: &Clients, place: &Place, clock: Arc<dyn Clock>) -> Aws {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    let pace = Pace {
+    let often = Pace {
         settings_for: Duration::ZERO,
         repeats_per_second: None,
         shared_for: Duration::ZERO,
@@ -279,7 +286,7 @@ fn opened(clients: &Clients, place: &Place, clock: Arc<dyn Clock>) -> Aws {
     };
     // Tokens tell processes apart.
     let rng = ChaCha20Rng::seed_from_u64(NEXT.fetch_add(1, Ordering::Relaxed));
-    Aws::new(clients, place.clone(), pace, clock, Box::new(rng))
+    Aws::new(clients, place.clone(), often, clock, Box::new(rng))
 }
 
 /// The headers of a rightly signed event.

@@ -46,8 +46,10 @@ async fn a_batch_of_good_unreadable_and_newer_messages() {
 async fn a_body_of_4_mib_is_stored_and_delivered_byte_for_byte() {
     let board = Board::start().await;
     let ingress = board.function("ingress").start().await;
+    // Every byte there is, in a row that does not repeat soon.
     let body: Vec<u8> = (0..4 << 20_u32)
-        .map(|n: u32| (n % 251) as u8 ^ (n >> 13) as u8)
+        .flat_map(|n: u32| n.to_le_bytes())
+        .take(4 << 20)
         .collect();
     let event = board.post(&ingress, "1", &body).await;
     let hint = board.hints(1).await.remove(0);
@@ -150,7 +152,10 @@ async fn a_held_destination_gets_nothing_and_its_delivery_is_held() {
     let hint = board.hints(1).await.remove(0);
     // It has not seen the settings yet.
     let worker = board.function("worker").start().await;
-    let answer = worker.invoke(&batch(&[(&hint, 1), (&old, 2)])).await.answer();
+    let answer = worker
+        .invoke(&batch(&[(&hint, 1), (&old, 2)]))
+        .await
+        .answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     assert_eq!(board.sink.received().len(), 1, "only that before the hold");
     let state = async |event: &str| board.event(event).await.deliveries[0].state.as_str();

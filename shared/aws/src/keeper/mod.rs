@@ -110,25 +110,18 @@ impl<'a> Keeper<'a> {
     pub async fn run(&self) -> Kept {
         let mut kept = Kept::default();
         let recorded = self.walk(&mut kept.recorded).await;
-        self.ended("recording what has no record", recorded, &mut kept);
+        ended("recording what has no record", recorded, &mut kept);
         let overdue = self.overdue(&mut kept.overdue).await;
-        self.ended("looking at what is overdue", overdue, &mut kept);
+        ended("looking at what is overdue", overdue, &mut kept);
         let returned = self.returned(&mut kept).await;
-        self.ended("looking at what came back", returned, &mut kept);
+        ended("looking at what came back", returned, &mut kept);
         let released = self.release(&mut kept.released).await;
-        self.ended("releasing what is held", released, &mut kept);
+        ended("releasing what is held", released, &mut kept);
         let tickets = self.tickets(&mut kept.tickets).await;
-        self.ended("removing tickets", tickets, &mut kept);
+        ended("removing tickets", tickets, &mut kept);
         let folded = self.fold(&mut kept).await;
-        self.ended("folding", folded, &mut kept);
+        ended("folding", folded, &mut kept);
         kept
-    }
-
-    fn ended(&self, what: &'static str, step: Answer<()>, kept: &mut Kept) {
-        if let Err(error) = step {
-            kept.failed = kept.failed.saturating_add(1);
-            tracing::error!(step = what, error = %error.line(), "a step of the keeper failed");
-        }
     }
 
     /// Whether there is time for more, before what the fold is left.
@@ -181,5 +174,12 @@ impl<'a> Keeper<'a> {
             }
             began = self.now();
         }
+    }
+}
+
+fn ended(what: &'static str, step: Answer<()>, kept: &mut Kept) {
+    if let Err(error) = step {
+        kept.failed = kept.failed.saturating_add(1);
+        tracing::error!(step = what, error = %error.line(), "a step of the keeper failed");
     }
 }

@@ -44,15 +44,13 @@ impl Keeper<'_> {
             .and_then(|all| all.get(REASON)?.string_value());
         match (told, Message::read(text)) {
             (None, Ok(message)) => self.hint_returned(message, kept).await?,
-            (None, Err(why)) => match Ticket::read(text) {
-                Some(ticket) => {
-                    self.aws.redrive_received(&ticket, self.now()).await?;
-                }
-                None => {
+            (None, Err(why)) => {
+                let Some(ticket) = Ticket::read(text) else {
                     count(kept, &why.to_string());
                     return Ok(());
-                }
-            },
+                };
+                self.aws.redrive_received(&ticket, self.now()).await?;
+            }
             (Some(why), _) => {
                 count(kept, why);
                 return Ok(());

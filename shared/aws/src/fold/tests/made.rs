@@ -18,7 +18,7 @@ use crate::testing::{create_table, environment};
 pub(super) const TABLE: &str = "switchboard";
 pub(super) const NOW: Timestamp = Timestamp::from_seconds(1_800_000_000);
 /// More reads than any test makes.
-pub(super) const MANY: u32 = 10_000;
+pub(super) const MANY: u32 = 200;
 
 /// A stream that a test makes.
 #[derive(Clone, Debug, Default)]

@@ -43,6 +43,14 @@ fn number(item: &Attributes, attribute: &str) -> i64 {
     value.as_n().expect("a number").parse().expect("a number")
 }
 
+/// Checks that each of these events, which come an hour after each other, is counted once in the bucket of its hour.
+async fn once_in_its_bucket(clients: &Clients, events: std::ops::Range<u32>) {
+    for n in events {
+        let bucket = item(clients, &format!("M#{}", 500_000 + n), "shop").await;
+        assert_eq!(number(&bucket.expect("a bucket"), "e0"), 1, "{n}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_same_records_folded_by_many_at_once_count_once() {
     let clients = with_table().await;
@@ -62,8 +70,7 @@ async fn the_same_records_folded_by_many_at_once_count_once() {
         fold.await.expect("it settles");
     }
     assert_eq!(counted(&clients).await, (40, 40));
-    let bucket = item(&clients, "M#500000", "shop").await.expect("a bucket");
-    assert_eq!(number(&bucket, "e0"), 1, "buckets too");
+    once_in_its_bucket(&clients, 0..40).await;
 }
 
 #[tokio::test]
@@ -78,6 +85,9 @@ async fn a_fold_cut_anywhere_loses_nothing_and_counts_nothing_twice() {
     }
     settle(&fold_of(&clients, &made)).await;
     assert_eq!(counted(&clients).await, (145, 145));
+    for waits in 1..30 {
+        once_in_its_bucket(&clients, waits * 10..waits * 10 + 5).await;
+    }
 }
 
 #[tokio::test]
@@ -137,6 +147,40 @@ async fn a_closed_shard_becomes_part_of_the_base_once() {
         gone.expect("it expires");
     }
     assert_eq!(counted(&clients).await, (13, 13), "the base holds them");
+}
+
+#[tokio::test]
+async fn two_shards_finished_at_once_are_both_part_of_the_base() {
+    let clients = with_table().await;
+    let made = Made::default();
+    let names: Vec<String> = (0..8).map(|n| format!("shard-{n}")).collect();
+    for (n, shard) in (0..).zip(&names) {
+        made.events(shard, n * 10, 2);
+    }
+    let fold = fold_of(&clients, &made);
+    settle(&fold).await;
+    let totals = made::totals(&clients);
+    for _ in 0..names.len() {
+        let kept = totals.shards().await.expect("read");
+        let open = kept.iter().filter(|(_, kept)| kept.nth.is_none());
+        let finish = open.map(|(shard, kept)| totals.finish(shard, kept, NOW));
+        let finished = futures_util::future::join_all(finish).await;
+        let lost = |written: &Answer<Written>| matches!(written, Ok(Written::Lost));
+        assert!(
+            finished.iter().all(|written| written.is_ok()),
+            "{finished:?}"
+        );
+        if !finished.iter().any(lost) {
+            break;
+        }
+    }
+    for shard in &names {
+        made.forget(shard);
+        let gone = clients.dynamodb.delete_item().table_name(TABLE);
+        let gone = gone.set_key(Some(place("T", shard))).send().await;
+        gone.expect("it expires");
+    }
+    assert_eq!(counted(&clients).await, (16, 16));
 }
 
 #[tokio::test]
@@ -202,10 +246,7 @@ async fn more_buckets_than_a_transaction_takes_are_written_in_several() {
     made.events("a", 0, 250);
     settle(&fold_of(&clients, &made)).await;
     assert_eq!(counted(&clients).await, (250, 250));
-    for n in 0..250 {
-        let bucket = item(&clients, &format!("M#{}", 500_000 + n), "shop").await;
-        assert_eq!(number(&bucket.expect("a bucket"), "e0"), 1, "{n}");
-    }
+    once_in_its_bucket(&clients, 0..250).await;
 }
 
 #[tokio::test]
