@@ -20,7 +20,7 @@ use tokio::task::{LocalSet, spawn_local};
 const FRONT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 4580);
 /// The exit code of a command line that makes no sense.
 const USAGE: u8 = 64;
-const LINE: &str = "usage: cloud [--enforced] [--stay]";
+const LINE: &str = "usage: cloud [--enforced] [--any-port] [--stay]";
 
 /// What is left when the story was told.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,10 +31,12 @@ enum Then {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let (mut rights, mut then) = (Rights::Open, Then::End);
+    let (mut setting, mut then) = (Setting::with(Rights::Open), Then::End);
+    setting.listen = FRONT;
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
-            "--enforced" => rights = Rights::Enforced,
+            "--enforced" => setting.rights = Rights::Enforced,
+            "--any-port" => setting.listen.set_port(0),
             "--stay" => then = Then::Stay,
             _ => {
                 eprintln!("{LINE}");
@@ -42,12 +44,12 @@ async fn main() -> ExitCode {
             }
         }
     }
-    LocalSet::new().run_until(watched(rights, then)).await
+    LocalSet::new().run_until(watched(setting, then)).await
 }
 
 /// What was started ends where its task does: at its end, when a step fails, and when it is told to stop.
-async fn watched(rights: Rights, then: Then) -> ExitCode {
-    let mut running = spawn_local(run(rights, then));
+async fn watched(setting: Setting, then: Then) -> ExitCode {
+    let mut running = spawn_local(run(setting, then));
     tokio::select! {
         ended = &mut running => match ended {
             Ok(()) => ExitCode::SUCCESS,
@@ -63,13 +65,10 @@ async fn watched(rights: Rights, then: Then) -> ExitCode {
     }
 }
 
-async fn run(rights: Rights, then: Then) {
+async fn run(setting: Setting, then: Then) {
     let mut told = Told::default();
-    let setting = Setting {
-        listen: FRONT,
-        ..Setting::with(rights)
-    };
     let deployed = Deployed::start(setting, &mut told).await;
+    println!("it is at {}", deployed.url());
     story::tell(&deployed, &mut told).await;
     if then == Then::Stay {
         println!("\n{} until it is told to stop (ctrl-c)", deployed.url());

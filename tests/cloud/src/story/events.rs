@@ -7,8 +7,8 @@ use switchboard_tests::wait;
 
 use super::setting::{Due, Scene};
 
-/// How many repeats the story has.
-const REPEATS: u64 = 4;
+/// How many repeats the story has: one of each of four events at once, and one later.
+const REPEATS: u64 = 8;
 
 /// An event of each source: source, sender's id, kind, body.
 fn events() -> [(&'static str, &'static str, &'static str, Value); 4] {
@@ -67,13 +67,13 @@ pub(super) async fn of_each_source(scene: &Scene<'_>) {
 }
 
 /// The same event again is a repeat under the same id.
-pub(super) async fn a_repeat(scene: &Scene<'_>) {
+pub(super) async fn a_repeat(scene: &Scene<'_>, repeats: u64) {
     for (source, id, kind, body) in events() {
         let sent = scene.sender(source).send(id, kind, body.to_string()).await;
         assert_eq!(sent.status, StatusCode::OK, "{source}: {}", sent.body);
         assert_eq!(sent.body["status"], "repeat", "{source}: {}", sent.body);
     }
-    scene.operator.wait_total("repeats", REPEATS).await;
+    scene.operator.wait_total("repeats", repeats).await;
 }
 
 /// Signed over other bytes: 401 for the sender, the reason for the operator.
@@ -107,11 +107,5 @@ pub(super) async fn add_up(scene: &Scene<'_>) {
         "held": 0,
         "dead": 0,
     });
-    let due = due.as_object().expect("totals");
-    wait::until(&format!("the totals are {due:?}"), async || {
-        let totals = scene.operator.totals().await;
-        let hold = due.iter().all(|(name, number)| &totals[name] == number);
-        hold.then_some(())
-    })
-    .await;
+    scene.operator.wait_totals(&due).await;
 }
