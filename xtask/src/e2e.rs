@@ -8,15 +8,6 @@ use crate::command::{Cargo, Failure};
 use crate::environment::Environment;
 use crate::test;
 
-/// What is built: the four functions, what they are asked by, and what deploys them.
-const PACKAGES: [&str; 6] = [
-    "switchboard-ingress",
-    "switchboard-worker",
-    "switchboard-status",
-    "switchboard-keeper",
-    "switchboard-local",
-    "switchboard-cloud",
-];
 /// What `cloud` may be told.
 const OPTIONS: [&str; 2] = ["--enforced", "--stay"];
 
@@ -38,9 +29,7 @@ fn become_cloud(
     arguments: &[&str],
 ) -> Result<std::convert::Infallible, Failure> {
     test::emulator(environment)?;
-    let packages = PACKAGES.iter().flat_map(|name| ["--package", name]);
-    let build: Vec<&str> = ["build", "--bins"].into_iter().chain(packages).collect();
-    Cargo::with(environment, &build).run()?;
+    Cargo::building(environment, &test::FUNCTIONS).run()?;
     let cloud = environment.build_folder.join("debug/cloud");
     println!("$ {} {}", cloud.display(), arguments.join(" "));
     let cause = Command::new(&cloud).args(arguments).exec();

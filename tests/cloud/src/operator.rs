@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use serde_json::Value;
-use switchboard_tests::wait::{self, DEADLINE};
+use serde_json::{Value, json};
+use switchboard_tests::wait::DEADLINE;
 use switchboard_web::client;
+use tokio::time::timeout;
 use url::Url;
 
 /// Somebody with the admin token.
@@ -72,10 +73,27 @@ impl Operator {
 
     /// Waits until a total is what it should be.
     pub async fn wait_total(&self, name: &str, value: u64) {
-        let what = format!("{name} is {value}");
-        wait::until(&what, async || {
-            (self.totals().await[name] == value).then_some(())
-        })
-        .await;
+        self.wait_totals(&json!({ name: value })).await;
+    }
+
+    /// Waits until totals are what they should be.
+    pub async fn wait_totals(&self, due: &Value) {
+        let names = due.as_object().expect("totals").keys();
+        let found = async || {
+            let totals = self.totals().await;
+            let pairs = names
+                .clone()
+                .map(|name| (name.clone(), totals[name].clone()));
+            (Value::Object(pairs.collect()), totals)
+        };
+        let mut last = found().await;
+        let folded = async {
+            while last.0 != *due {
+                last = found().await;
+            }
+        };
+        // When the time is over, the last ones are judged.
+        let _ = timeout(DEADLINE, folded).await;
+        assert_eq!(last.0, *due, "the totals; all of them: {}", last.1);
     }
 }

@@ -45,8 +45,8 @@ fn many(value: &Value) -> Vec<String> {
     }
 }
 
-/// The right that a request to AWS takes.
-pub fn taken(headers: &HeaderMap, body: &[u8]) -> Right {
+/// The rights that a request to AWS takes: one, but for a transaction, which takes that of each of its parts.
+pub fn taken(headers: &HeaderMap, body: &[u8]) -> Vec<Right> {
     let target = headers.get("x-amz-target");
     let target = target
         .and_then(|value| value.to_str().ok())
@@ -68,7 +68,28 @@ pub fn taken(headers: &HeaderMap, body: &[u8]) -> Right {
         "secretsmanager" => ("secretsmanager", SECRETS.to_owned()),
         other => (other, format!("{target:?}")),
     };
-    (format!("{service}:{operation}"), on)
+    let operations = match operation {
+        "TransactWriteItems" => parts(&input),
+        "TransactGetItems" => vec!["GetItem"],
+        operation => vec![operation],
+    };
+    let right = |operation| (format!("{service}:{operation}"), on.clone());
+    operations.into_iter().map(right).collect()
+}
+
+/// What the parts of a transaction would be alone.
+fn parts(input: &Value) -> Vec<&'static str> {
+    let parts = input["TransactItems"].as_array().into_iter().flatten();
+    let names = parts.filter_map(|part| part.as_object()?.keys().next());
+    names
+        .map(|name| match name.as_str() {
+            "Put" => "PutItem",
+            "Update" => "UpdateItem",
+            "Delete" => "DeleteItem",
+            "ConditionCheck" => "ConditionCheckItem",
+            other => panic!("no part of a transaction is called {other}"),
+        })
+        .collect()
 }
 
 /// A queue by its name in the template, from the name that it was given: `switchboard-Deliveries-6116E8AA8A6E2`.
@@ -90,13 +111,20 @@ mod tests {
         let taken = |target: &'static str, body: Value| {
             let mut headers = HeaderMap::new();
             headers.insert("x-amz-target", HeaderValue::from_static(target));
-            let (action, on) = taken(&headers, body.to_string().as_bytes());
-            format!("{action} {on}")
+            let rights = taken(&headers, body.to_string().as_bytes());
+            let rights = rights.iter().map(|(action, on)| format!("{action} {on}"));
+            rights.collect::<Vec<_>>().join(", ")
         };
         let table = json!({ "TableName": "switchboard-Table-1" });
         let index = json!({ "TableName": "switchboard-Table-1", "IndexName": "recent" });
         let queue = json!({ "QueueUrl": "http://localhost:1/000000000000/switchboard-Deliveries-6116E8AA8A6E2" });
+        let parts = json!({ "TransactItems": [{ "Update": {} }, { "Put": {} }] });
         for (target, body, due) in [
+            (
+                "DynamoDB_20120810.TransactWriteItems",
+                parts,
+                "dynamodb:UpdateItem Table.Arn, dynamodb:PutItem Table.Arn",
+            ),
             (
                 "DynamoDB_20120810.PutItem",
                 table.clone(),

@@ -184,8 +184,8 @@ fn docs(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
     Ok("every link in them leads somewhere".to_owned())
 }
 
-/// The functions on AWS, which end-to-end tests run too.
-const FUNCTIONS: [&str; 8] = [
+/// The functions on AWS, which end-to-end tests run too, and what deploys them.
+pub(crate) const FUNCTIONS: [&str; 10] = [
     "--package",
     "switchboard-ingress",
     "--package",
@@ -194,6 +194,8 @@ const FUNCTIONS: [&str; 8] = [
     "switchboard-status",
     "--package",
     "switchboard-keeper",
+    "--package",
+    "switchboard-cloud",
 ];
 
 fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {

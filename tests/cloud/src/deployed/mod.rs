@@ -80,8 +80,8 @@ impl Heard {
         let taken = Arc::<Mutex<BTreeSet<Right>>>::default();
         let noted = Arc::clone(&taken);
         let way = Front::heard(emulator, move |headers, body| {
-            let right = rights::taken(headers, body);
-            noted.lock().expect("a lock").insert(right);
+            let rights = rights::taken(headers, body);
+            noted.lock().expect("a lock").extend(rights);
         });
         Self {
             way: way.await,
@@ -145,7 +145,7 @@ impl Deployed {
         .await;
         let resources = told
             .step("the stack is created", async {
-                stack::allow_batches(&mut template);
+                stack::in_the_emulators_terms(&mut template);
                 stack::create(&aws, &name, &template).await;
                 stack::resources(&aws, &name).await
             })

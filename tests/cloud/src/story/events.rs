@@ -3,13 +3,12 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 use switchboard_tests::receivers::books;
-use switchboard_tests::wait::{self, DEADLINE};
-use tokio::time::timeout;
+use switchboard_tests::wait;
 
 use super::setting::{Due, Scene};
 
-/// How many repeats the story has.
-const REPEATS: u64 = 4;
+/// How many repeats the story has: one of each of four events at once, and one later.
+const REPEATS: u64 = 8;
 
 /// An event of each source: source, sender's id, kind, body.
 fn events() -> [(&'static str, &'static str, &'static str, Value); 4] {
@@ -68,13 +67,13 @@ pub(super) async fn of_each_source(scene: &Scene<'_>) {
 }
 
 /// The same event again is a repeat under the same id.
-pub(super) async fn a_repeat(scene: &Scene<'_>) {
+pub(super) async fn a_repeat(scene: &Scene<'_>, repeats: u64) {
     for (source, id, kind, body) in events() {
         let sent = scene.sender(source).send(id, kind, body.to_string()).await;
         assert_eq!(sent.status, StatusCode::OK, "{source}: {}", sent.body);
         assert_eq!(sent.body["status"], "repeat", "{source}: {}", sent.body);
     }
-    scene.operator.wait_total("repeats", REPEATS).await;
+    scene.operator.wait_total("repeats", repeats).await;
 }
 
 /// Signed over other bytes: 401 for the sender, the reason for the operator.
@@ -108,24 +107,5 @@ pub(super) async fn add_up(scene: &Scene<'_>) {
         "held": 0,
         "dead": 0,
     });
-    let names = due.as_object().expect("totals").keys();
-    let found = async || {
-        let totals = scene.operator.totals().await;
-        let pairs = names
-            .clone()
-            .map(|name| (name.clone(), totals[name].clone()));
-        Value::Object(pairs.collect())
-    };
-    let mut last = found().await;
-    let folded = async {
-        while last != due {
-            last = found().await;
-        }
-    };
-    // When the time is over, the last ones are judged.
-    let _ = timeout(DEADLINE, folded).await;
-    assert_eq!(
-        last, due,
-        "the totals, where what was done comes to the right"
-    );
+    scene.operator.wait_totals(&due).await;
 }

@@ -27,7 +27,7 @@ pub async fn tell(deployed: &Deployed, told: &mut Told) {
         events::of_each_source(&scene),
     )
     .await;
-    told.step("a repeat changes nothing", events::a_repeat(&scene))
+    told.step("a repeat changes nothing", events::a_repeat(&scene, 4))
         .await;
     told.step(
         "what is signed with another secret is refused",
@@ -49,6 +49,12 @@ pub async fn tell(deployed: &Deployed, told: &mut Told) {
     told.step(
         "the usual six attempts, with their pauses",
         attempts::used_up(&scene, &failing),
+    )
+    .await;
+    // By now it is looked whether something of the event is missing.
+    told.step(
+        "a late repeat changes nothing either",
+        events::a_repeat(&scene, 8),
     )
     .await;
     told.step(

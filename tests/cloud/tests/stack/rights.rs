@@ -8,7 +8,7 @@ use switchboard_cloud::template::template;
 use super::{FUNCTIONS, properties};
 
 /// Function, what it may do, and on what.
-const RIGHTS: [(&str, &str, &[&str]); 17] = [
+const RIGHTS: [(&str, &str, &[&str]); 19] = [
     (
         "Ingress",
         "dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
@@ -18,7 +18,7 @@ const RIGHTS: [(&str, &str, &[&str]); 17] = [
     ("Ingress", "secretsmanager:GetSecretValue", &[SECRETS]),
     (
         "Worker",
-        "dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
+        "dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem",
         &["Table.Arn"],
     ),
     (
@@ -35,8 +35,9 @@ const RIGHTS: [(&str, &str, &[&str]); 17] = [
     (
         "Status",
         "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
-        &[INDEXES, "Table.Arn"],
+        &["Table.Arn"],
     ),
+    ("Status", "dynamodb:Query", &[INDEXES]),
     (
         "Status",
         "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator",
@@ -46,9 +47,10 @@ const RIGHTS: [(&str, &str, &[&str]); 17] = [
     ("Status", "secretsmanager:GetSecretValue", &[SECRETS]),
     (
         "Keeper",
-        "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
-        &[INDEXES, "Table.Arn"],
+        "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem",
+        &["Table.Arn"],
     ),
+    ("Keeper", "dynamodb:Query", &[INDEXES]),
     (
         "Keeper",
         "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator",
@@ -57,12 +59,12 @@ const RIGHTS: [(&str, &str, &[&str]); 17] = [
     ("Keeper", "sqs:SendMessage", &["Deliveries.Arn"]),
     (
         "Keeper",
-        "sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ReceiveMessage",
+        "sqs:DeleteMessage sqs:ReceiveMessage",
         &["Returned.Arn"],
     ),
     (
         "Keeper",
-        "sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ReceiveMessage",
+        "sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ReceiveMessage sqs:SendMessage",
         &["DeadLetters.Arn"],
     ),
     ("Keeper", "secretsmanager:GetSecretValue", &[SECRETS]),

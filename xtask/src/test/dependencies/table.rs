@@ -32,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// The rule.
-pub(super) const RULE: [Row; 10] = [
+pub(super) const RULE: [Row; 11] = [
     Row {
         folder: "shared/core",
         group: Group::Core,
