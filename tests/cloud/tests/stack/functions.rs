@@ -75,6 +75,7 @@ fn the_functions_are_told_where_table_queues_secrets_and_stream_are() {
     for (variable, resource) in [
         ("SWITCHBOARD_TABLE", "Table"),
         ("SWITCHBOARD_DELIVERIES", "Deliveries"),
+        ("SWITCHBOARD_RETURNED", "Returned"),
         ("SWITCHBOARD_DEAD_LETTERS", "DeadLetters"),
         ("SWITCHBOARD_SECRETS", "AWS::StackName"),
         ("RUST_LOG", "LogLevel"),
@@ -85,11 +86,6 @@ fn the_functions_are_told_where_table_queues_secrets_and_stream_are() {
         let own = properties(name, FUNCTION);
         let stream = &own["Environment"]["Variables"]["SWITCHBOARD_STREAM"];
         assert_eq!(stream, &attribute("Table", "StreamArn"), "{name}");
-    }
-    for name in ["Worker", "Keeper"] {
-        let own = properties(name, FUNCTION);
-        let returned = &own["Environment"]["Variables"]["SWITCHBOARD_RETURNED"];
-        assert_eq!(returned, &reference("Returned"), "{name}");
     }
 }
 

@@ -47,7 +47,7 @@ const RIGHTS: [(&str, &str, &[&str]); 19] = [
     ("Status", "secretsmanager:GetSecretValue", &[SECRETS]),
     (
         "Keeper",
-        "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem",
+        "dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem",
         &["Table.Arn"],
     ),
     ("Keeper", "dynamodb:Query", &[INDEXES]),
@@ -59,7 +59,7 @@ const RIGHTS: [(&str, &str, &[&str]); 19] = [
     ("Keeper", "sqs:SendMessage", &["Deliveries.Arn"]),
     (
         "Keeper",
-        "sqs:DeleteMessage sqs:ReceiveMessage",
+        "sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ReceiveMessage",
         &["Returned.Arn"],
     ),
     (

@@ -20,10 +20,10 @@ const BY_THE_PLATFORM: [&str; 3] = [
 /// story has none of that.
 const AFTER_A_CRASH: [(&str, &str, &str); 6] = [
     // Events without records, and deliveries that are overdue, are queued.
-    ("Keeper", "dynamodb:BatchGetItem", "Table.Arn"),
     ("Keeper", "sqs:SendMessage", "Deliveries.Arn"),
     // What the platform gave up is looked at, and dies after its third return.
     ("Keeper", "sqs:DeleteMessage", "Returned.Arn"),
+    ("Keeper", "sqs:ChangeMessageVisibility", "Returned.Arn"),
     ("Keeper", "sqs:SendMessage", "DeadLetters.Arn"),
     // A ticket that stays is shown again.
     ("Keeper", "sqs:ChangeMessageVisibility", "DeadLetters.Arn"),
