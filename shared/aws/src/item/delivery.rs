@@ -195,6 +195,13 @@ impl Delivery {
             &self.key.id,
         );
         let dead = (stood.state == State::Dead).then(|| self.key.id.as_str());
+        // Sent again, a dead letter has as many returns before it as any other.
+        let (returns, returned_at) = match stood.state {
+            State::Dead => (0, None),
+            State::Waiting | State::Held | State::Delivered => {
+                (self.watch.returns, self.watch.returned_at)
+            }
+        };
         Writing::at(keys::event(&self.key.event), keys::delivery(&self.key.id))
             .text(names::LIFE, self.life.as_str())
             .text(names::TOKEN, self.token.as_str())
@@ -216,11 +223,8 @@ impl Delivery {
             .number(names::TTL, life::of_belongings(about.until))
             .number_if_any(names::LOOK, look.map(Timestamp::millis))
             .number_if_any(names::LOOKS, Some(self.watch.looks).filter(|n| *n > 0))
-            .number_if_any(names::RETURNS, Some(self.watch.returns).filter(|n| *n > 0))
-            .number_if_any(
-                names::RETURNED,
-                self.watch.returned_at.map(Timestamp::millis),
-            )
+            .number_if_any(names::RETURNS, Some(returns).filter(|n| *n > 0))
+            .number_if_any(names::RETURNED, returned_at.map(Timestamp::millis))
             .index(
                 names::WAITING,
                 look.map(|look| keys::waiting_of(look, &self.key.id)),
