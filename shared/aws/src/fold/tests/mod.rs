@@ -166,10 +166,7 @@ async fn two_shards_finished_at_once_are_both_part_of_the_base() {
         let finish = open.map(|(shard, kept)| totals.finish(shard, kept, NOW));
         let finished = futures_util::future::join_all(finish).await;
         let lost = |written: &Answer<Written>| matches!(written, Ok(Written::Lost));
-        assert!(
-            finished.iter().all(|written| written.is_ok()),
-            "{finished:?}"
-        );
+        assert!(finished.iter().all(Result::is_ok), "{finished:?}");
         if !finished.iter().any(lost) {
             break;
         }
