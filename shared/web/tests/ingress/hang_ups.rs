@@ -90,6 +90,8 @@ async fn where_the_process_stands_still_behind_an_answer_the_count_comes_before_
     arrived().await;
     board.store.set(Mood::Uncounted);
     arrived().await;
+    let early = tokio::time::timeout(SHORT, sender.answer()).await;
+    assert!(early.is_err(), "not before it is counted");
     board.store.gate.open.add_permits(2);
     assert_eq!(sender.answer().await.expect("an answer").status, 503);
     assert_eq!(board.store.declined(), [Cause::StoreUnavailable]);
