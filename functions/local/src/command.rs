@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use switchboard_core::identity::DeliveryId;
+use switchboard_core::scheme::{self, Scheme};
 use url::Url;
 
 use crate::announce::quoted;
@@ -205,11 +206,25 @@ pub(crate) struct Send {
     /// Send this body instead of a sample; for stripe its own id and type count, for standard-webhooks its own type
     #[arg(long, value_name = "FILE")]
     pub(crate) body: Option<PathBuf>,
+    /// Sign by this scheme with --secret; no configuration is read then
+    #[arg(long, requires = "secret", value_parser = scheme)]
+    pub(crate) scheme: Option<&'static Scheme>,
+    /// The source's secret, as env:NAME or file:PATH
+    #[arg(long, requires = "scheme", value_name = "REFERENCE")]
+    pub(crate) secret: Option<String>,
     #[command(flatten)]
     pub(crate) configuration: ConfigurationFile,
     /// Where the Switchboard is
     #[arg(long, value_name = "URL", default_value = URL)]
     pub(crate) url: Url,
+}
+
+fn scheme(name: &str) -> Result<&'static Scheme, String> {
+    let known = || {
+        let names: Vec<&str> = scheme::ALL.iter().map(|scheme| scheme.name).collect();
+        format!("there are {}", names.join(", "))
+    };
+    Scheme::named(name).ok_or_else(known)
 }
 
 #[derive(Debug, Args)]

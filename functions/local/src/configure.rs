@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use switchboard_core::configuration::{self, Configuration, Fault, Origin, Source};
-use switchboard_core::secret::{Reference, SecretName, SecretReader};
+use switchboard_core::secret::{Reference, Secret, SecretName, SecretReader};
 
 use crate::announce::quoted;
 use crate::command::ConfigurationFile;
@@ -61,6 +61,22 @@ impl SecretReader for Secrets<'_> {
             Reference::Secret(_) => Err("it is a deployed Switchboard's".to_owned()),
         }
     }
+}
+
+/// The secret that a flag refers to.
+pub(crate) fn secret(reference: &str, environment: &Environment) -> Result<Secret, Failed> {
+    let unusable = |why: &str| Failed::configuration(format_args!("--secret {why}"));
+    let reference = Reference::parse(reference)
+        .filter(|found| matches!(found, Reference::Environment(_) | Reference::File(_)))
+        .ok_or_else(|| unusable("is env:NAME or file:PATH, never the value"))?;
+    let reader = Secrets {
+        environment,
+        folder: PathBuf::new(),
+    };
+    let text = reader
+        .read(&reference)
+        .map_err(|why| unusable(&format!("{reference}: {why}")))?;
+    Secret::new(&text).ok_or_else(|| unusable(&format!("{reference} is empty")))
 }
 
 /// The flag by which the next command finds the same configuration.

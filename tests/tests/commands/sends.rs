@@ -308,3 +308,47 @@ async fn a_body_that_cannot_be_read_ends_with_1_and_names_the_file() {
     assert_eq!((ended.code, ended.lines().len()), (1, 1), "{ended:?}");
     assert!(ended.err.contains("not-there.json"), "{}", ended.err);
 }
+
+#[tokio::test]
+async fn a_sample_can_be_signed_without_a_configuration() {
+    let (name, scheme, variable, secret) = setting::SOURCES[0];
+    let configuration = format!(
+        "[[source]]\nname = \"{name}\"\nscheme = \"{scheme}\"\nsecrets = [\"env:{variable}\"]\n"
+    );
+    let start = Start::with(&configuration).set(variable, secret);
+    let switchboard = Switchboard::start(start).await;
+    let told = [
+        "send",
+        name,
+        "orders/create",
+        "--scheme",
+        scheme,
+        "--secret",
+    ];
+    let reference = format!("env:{variable}");
+    let (code, printed) = switchboard.run(&[&told[..], &[&reference]].concat()).await;
+    assert_eq!(code, 0, "{printed}");
+    assert_eq!(switchboard.total("stored").await, 1);
+    for (wrong, why) in [
+        (secret, "--secret is env:NAME or file:PATH, never the value"),
+        (
+            "env:NOT_THERE",
+            "--secret env:NOT_THERE: the variable is not set",
+        ),
+        ("file:not-there", "--secret file:not-there: "),
+    ] {
+        let (code, printed) = switchboard.run(&[&told[..], &[wrong]].concat()).await;
+        assert_eq!(code, 64, "{printed}");
+        assert!(
+            printed.starts_with(&format!("switchboard: {why}")),
+            "{printed}"
+        );
+        assert!(!printed.contains(secret), "{printed}");
+    }
+    let unknown = ["send", name, "x", "--scheme", "x", "--secret", &reference];
+    let (code, printed) = switchboard.run(&unknown).await;
+    assert_eq!(code, 2, "{printed}");
+    assert!(printed.contains("there are shopify, stripe"), "{printed}");
+    let half = ["send", name, "x", "--scheme", scheme];
+    assert_eq!(switchboard.run(&half).await.0, 2, "the secret is missing");
+}
