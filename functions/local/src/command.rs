@@ -209,7 +209,7 @@ pub(crate) struct Send {
     /// Sign by this scheme with --secret; no configuration is read then
     #[arg(long, requires = "secret", value_parser = scheme)]
     pub(crate) scheme: Option<&'static Scheme>,
-    /// The source's secret, as env:NAME or file:PATH
+    /// The source's secret: env and its variable, or file and its path, with a colon between
     #[arg(long, requires = "scheme", value_name = "REFERENCE")]
     pub(crate) secret: Option<String>,
     #[command(flatten)]

@@ -41,7 +41,7 @@ pub(crate) async fn send(
     };
     let sample = samples::sample(scheme, &command.kind, clock.now(), rng.random(), own);
     let headers: HeaderMap = samples::signed(scheme, &key, &sample, clock.now());
-    let url = at(&command.url, &format!("/in/{}", name))?;
+    let url = at(&command.url, &format!("/in/{name}"))?;
     let (status, answer) = client::request(
         Method::POST,
         &url,
