@@ -25,7 +25,7 @@ async fn what_is_unusable_ends_with_64_a_line_for_each_fault_and_asks_nobody() {
     let ended = Run::of(folder.path(), &arguments).ended().await;
     assert_eq!((ended.code, &*ended.out), (64, ""));
     for (line, due) in ended.lines().iter().zip([
-        "the file: hosts is for a Switchboard on one machine",
+        "hosts is for a Switchboard on one machine",
         "the file: unknown key \"surprise\"",
         "source \"shop\": secrets: env: and file: stand in a configuration for one machine",
         "source \"shop\": secrets: env: and file: stand in a configuration for one machine",
@@ -53,8 +53,8 @@ async fn what_the_server_refuses_ends_with_1_and_a_line_for_each_fault() {
     assert_eq!(
         ended.lines(),
         [
-            "switchboard: source \"shop\": the secret secret:sources/gone cannot be read: there is none",
-            "switchboard: source \"forms\": the secret secret:junk is not base64 after whsec_",
+            "switchboard: source \"shop\": secrets: the secret secret:sources/gone cannot be read: there is none",
+            "switchboard: source \"forms\": secrets: the secret secret:junk is not base64, with or without whsec_ before it",
         ]
     );
     assert_eq!(deployment.stands().await, (None, None));

@@ -168,8 +168,8 @@ fn a_secret_that_cannot_be_used_is_a_fault_by_its_reference_and_never_shown() {
     assert_eq!(
         found,
         [
-            "source \"shop\": the secret secret:shop cannot be read: it is not set",
-            "destination \"a\": sign: the secret secret:sign is not base64 after whsec_",
+            "source \"shop\": secrets: the secret secret:shop cannot be read: it is not set",
+            "destination \"a\": sign: the secret secret:sign is not base64, with or without whsec_ before it",
         ]
     );
 }
@@ -187,18 +187,15 @@ fn what_is_of_one_machine_is_refused_in_a_deployed_one() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("built-in sample only"), "{found:?}");
     for (line, due) in [
-        (
-            "hosts = []",
-            "the file: hosts is for a Switchboard on one machine",
-        ),
-        ("hosts = [\"a.example\"]", "the file: hosts is for"),
+        ("hosts = []", "hosts is for a Switchboard on one machine"),
+        ("hosts = [\"a.example\"]", "hosts is for"),
         (
             "public_url = \"http://hooks.example.com\"",
-            "the file: public_url must begin with https",
+            "public_url must begin with https",
         ),
         (
             "max_body = 6291457",
-            "the file: max_body must be a whole number from 1 to 6291456",
+            "max_body must be a whole number from 1 to 6291456",
         ),
     ] {
         let found = unread(&format!("{line}\n{}", source("secret:shop")));

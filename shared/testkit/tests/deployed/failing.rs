@@ -114,7 +114,7 @@ async fn whoever_has_read_nothing_yet_says_so_and_has_no_empty_one() {
     let said = setting.deployed.current().await.expect_err("nothing");
     assert_eq!(
         said.to_string(),
-        "no configuration was read yet: version 1: source \"shop\": the secret secret:shop cannot be read: \
+        "no configuration was read yet: version 1: source \"shop\": secrets: the secret secret:shop cannot be read: \
          there is none"
     );
     let asked = setting.secrets.asked();
