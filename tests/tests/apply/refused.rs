@@ -26,7 +26,7 @@ async fn what_is_unusable_ends_with_64_a_line_for_each_fault_and_asks_nobody() {
     assert_eq!((ended.code, &*ended.out), (64, ""));
     for (line, due) in ended.lines().iter().zip([
         "hosts is for a Switchboard on one machine",
-        "the file: unknown key \"surprise\"",
+        "unknown key \"surprise\"",
         "source \"shop\": secrets: env: and file: stand in a configuration for one machine",
         "source \"shop\": secrets: env: and file: stand in a configuration for one machine",
         "source \"shop\": secrets: sample: secrets are public",
