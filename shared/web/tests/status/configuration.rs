@@ -102,8 +102,8 @@ async fn every_fault_is_named_and_no_secret_is_shown() {
     let faults = answer["faults"].as_array().expect("faults");
     assert_eq!(faults.len(), 4, "{answer}");
     for (fault, due) in faults.iter().zip([
-        "the file: hosts is for",
-        "source \"shop\": the secret secret:gone cannot be read: there is none",
+        "hosts is for",
+        "source \"shop\": secrets: the secret secret:gone cannot be read: there is none",
         "destination \"a\": headers: authorization: env: and file: stand in",
         "destination \"a\": sign: the secret secret:junk is not base64",
     ]) {
