@@ -11,7 +11,7 @@ use super::{FUNCTIONS, properties};
 const RIGHTS: [(&str, &str, &[&str]); 19] = [
     (
         "Ingress",
-        "dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
+        "dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
         &["Table.Arn"],
     ),
     ("Ingress", "sqs:SendMessage", &["Deliveries.Arn"]),
@@ -34,7 +34,7 @@ const RIGHTS: [(&str, &str, &[&str]); 19] = [
     ("Worker", "secretsmanager:GetSecretValue", &[SECRETS]),
     (
         "Status",
-        "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
+        "dynamodb:BatchGetItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
         &["Table.Arn"],
     ),
     ("Status", "dynamodb:Query", &[INDEXES]),

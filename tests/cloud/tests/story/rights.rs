@@ -16,9 +16,13 @@ const BY_THE_PLATFORM: [&str; 3] = [
     "sqs:ReceiveMessage",
 ];
 
-/// What is needed only after a crash, or when a message cannot be read or comes back: function, action and what it is on. The
+/// What is needed only after a crash, when a message cannot be read or comes back, or when an event comes again after its
+/// life: function, action and what it is on. The
 /// story has none of that.
-const AFTER_A_CRASH: [(&str, &str, &str); 6] = [
+const AFTER_A_CRASH: [(&str, &str, &str); 8] = [
+    // What an earlier life of an event left is removed.
+    ("Ingress", "dynamodb:DeleteItem", "Table.Arn"),
+    ("Status", "dynamodb:DeleteItem", "Table.Arn"),
     // Events without records, and deliveries that are overdue, are queued.
     ("Keeper", "sqs:SendMessage", "Deliveries.Arn"),
     // What the platform gave up is looked at, and dies after its third return.
