@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::types::{AttributeValue, Select};
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::{Deserialize, Serialize};
-use switchboard_core::alert::{Hold, Known, Record, Recovered, Standing, Trouble};
+use switchboard_core::alert::{Record, Standing};
 use switchboard_core::delivery::State;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{AlertStore, Answer, BackendError};
@@ -71,7 +70,7 @@ impl AlertStore for Aws {
             };
             let name =
                 DestinationName::parse(name).map_err(|cause| BackendError::new(ALERTS, cause))?;
-            let record = reading.parsed(names::JSON, read);
+            let record = reading.parsed(names::JSON, Record::of_text);
             alerts.insert(name, record.map_err(unreadable(ALERTS))?);
         }
         Ok(alerts)
@@ -86,8 +85,9 @@ impl AlertStore for Aws {
             gone.send().await.map_err(|error| failed(DOING, error))?;
             return Ok(());
         }
-        let text = serde_json::to_string(&stored(record))
-            .map_err(|cause| BackendError::new(DOING, cause))?;
+        let text = record
+            .to_text()
+            .ok_or_else(|| BackendError::new(DOING, "it has no text"))?;
         let item = Writing::at(keys::SETTINGS_PARTITION, sort).text(names::JSON, text);
         let put = self.dynamodb.put_item().table_name(&self.place.table);
         let put = put.set_item(Some(item.done()));
@@ -207,59 +207,3 @@ impl Aws {
 }
 
 type OpenQuery = aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-
-/// A record as it is stored; moments in milliseconds since 1970.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    raised: BTreeMap<String, i64>,
-    /// Whether it is known for sure.
-    known: BTreeMap<String, bool>,
-    /// When it was raised, and when it was over.
-    recovered: Option<(i64, i64)>,
-    on_hold: bool,
-    held_until: Option<i64>,
-}
-
-fn stored(record: &Record) -> Stored {
-    let name = |trouble: &Trouble| trouble.as_str().to_owned();
-    let raised = record.raised.iter();
-    let known = record.known.iter();
-    let recovered = record.recovered;
-    Stored {
-        raised: raised.map(|(of, at)| (name(of), at.millis())).collect(),
-        known: known
-            .map(|(of, known)| (name(of), *known == Known::Surely))
-            .collect(),
-        recovered: recovered.map(|of| (of.raised_at.millis(), of.at.millis())),
-        on_hold: record.hold == Hold::Now,
-        held_until: match record.hold {
-            Hold::Until(moment) => Some(moment.millis()),
-            Hold::No | Hold::Now => None,
-        },
-    }
-}
-
-fn read(text: &str) -> Option<Record> {
-    let stored: Stored = serde_json::from_str(text).ok()?;
-    let moment = Timestamp::from_millis;
-    let known = |sure| if sure { Known::Surely } else { Known::Perhaps };
-    let raised = stored.raised.iter();
-    let told = stored.known.iter();
-    Some(Record {
-        raised: raised
-            .map(|(name, at)| Some((Trouble::named(name)?, moment(*at))))
-            .collect::<Option<_>>()?,
-        known: told
-            .map(|(name, sure)| Some((Trouble::named(name)?, known(*sure))))
-            .collect::<Option<_>>()?,
-        recovered: stored.recovered.map(|(raised_at, at)| Recovered {
-            raised_at: moment(raised_at),
-            at: moment(at),
-        }),
-        hold: match (stored.on_hold, stored.held_until) {
-            (true, _) => Hold::Now,
-            (false, Some(until)) => Hold::Until(moment(until)),
-            (false, None) => Hold::No,
-        },
-    })
-}

@@ -138,6 +138,25 @@ pub struct Page<T> {
     pub next: Option<Cursor>,
 }
 
+impl<T> Page<T> {
+    /// The first `limit` of the items, each of which has the text of the cursor that stands for it.
+    pub fn first_of(items: Vec<(String, T)>, limit: usize) -> Self {
+        let is_more = items.len() > limit;
+        let mut last = None;
+        let mut kept = Vec::new();
+        for (cursor, item) in items.into_iter().take(limit) {
+            last = Some(cursor);
+            kept.push(item);
+        }
+        Self {
+            items: kept,
+            next: last
+                .filter(|_| is_more)
+                .and_then(|cursor| Cursor::new(&cursor)),
+        }
+    }
+}
+
 /// Which events are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct EventSearch {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension};
-use serde::{Deserialize, Serialize};
-use switchboard_core::alert::{Hold, Known, Record, Recovered, Standing, Trouble};
+use switchboard_core::alert::{Record, Standing};
 use switchboard_core::delivery::State;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{AlertStore, Answer};
@@ -13,9 +12,6 @@ use switchboard_core::time::Timestamp;
 use crate::failure::Failure;
 use crate::rows;
 use crate::store::Store;
-
-/// Version of the stored record.
-const VERSION: u32 = 1;
 
 /// When the delivery that is due first of those that wait is due.
 const FIRST_DUE: &str = "SELECT due FROM delivery INDEXED BY delivery_waiting
@@ -98,26 +94,13 @@ fn look_closer(connection: &Connection, standing: &mut Standing) -> Result<(), F
     Ok(())
 }
 
-/// A record as it is stored; moments in milliseconds since 1970.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    version: u32,
-    raised: BTreeMap<String, i64>,
-    /// Whether it is known for sure.
-    known: BTreeMap<String, bool>,
-    /// When it was raised, and when it was over.
-    recovered: Option<(i64, i64)>,
-    on_hold: bool,
-    held_until: Option<i64>,
-}
-
 fn alerts(connection: &Connection) -> Result<BTreeMap<DestinationName, Record>, Failure> {
     let mut statement = connection.prepare_cached("SELECT destination, value FROM alert")?;
     let mut found = statement.query([])?;
     let mut alerts = BTreeMap::new();
     while let Some(row) = found.next()? {
         let (destination, value): (String, String) = (row.get(0)?, row.get(1)?);
-        let record = read(&value).ok_or(Failure::Unreadable("alert"))?;
+        let record = Record::of_text(&value).ok_or(Failure::Unreadable("alert"))?;
         alerts.insert(rows::destination(&destination)?, record);
     }
     Ok(alerts)
@@ -134,60 +117,13 @@ fn keep(
             .execute([destination.as_str()])?;
         return Ok(());
     }
-    let value = serde_json::to_string(&stored(record)).map_err(|_| Failure::Unreadable("alert"))?;
+    let value = record.to_text().ok_or(Failure::Unreadable("alert"))?;
     connection
         .prepare_cached(
             "INSERT INTO alert (destination, value) VALUES (?1, ?2) ON CONFLICT (destination) DO UPDATE SET value = excluded.value",
         )?
         .execute((destination.as_str(), value))?;
     Ok(())
-}
-
-fn stored(record: &Record) -> Stored {
-    let name = |trouble: &Trouble| trouble.as_str().to_owned();
-    let raised = record.raised.iter();
-    let known = record.known.iter();
-    let recovered = record.recovered;
-    Stored {
-        version: VERSION,
-        raised: raised.map(|(of, at)| (name(of), at.millis())).collect(),
-        known: known
-            .map(|(of, known)| (name(of), *known == Known::Surely))
-            .collect(),
-        recovered: recovered.map(|of| (of.raised_at.millis(), of.at.millis())),
-        on_hold: record.hold == Hold::Now,
-        held_until: match record.hold {
-            Hold::Until(moment) => Some(moment.millis()),
-            Hold::No | Hold::Now => None,
-        },
-    }
-}
-
-fn read(text: &str) -> Option<Record> {
-    let stored: Stored = serde_json::from_str(text)
-        .ok()
-        .filter(|stored: &Stored| stored.version == VERSION)?;
-    let moment = Timestamp::from_millis;
-    let known = |sure| if sure { Known::Surely } else { Known::Perhaps };
-    let raised = stored.raised.iter();
-    let told = stored.known.iter();
-    Some(Record {
-        raised: raised
-            .map(|(name, at)| Some((Trouble::named(name)?, moment(*at))))
-            .collect::<Option<_>>()?,
-        known: told
-            .map(|(name, sure)| Some((Trouble::named(name)?, known(*sure))))
-            .collect::<Option<_>>()?,
-        recovered: stored.recovered.map(|(raised_at, at)| Recovered {
-            raised_at: moment(raised_at),
-            at: moment(at),
-        }),
-        hold: match (stored.on_hold, stored.held_until) {
-            (true, _) => Hold::Now,
-            (false, Some(until)) => Hold::Until(moment(until)),
-            (false, None) => Hold::No,
-        },
-    })
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use switchboard_core::identity::EventId;
 use switchboard_core::ports::{Answer, Views};
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    Cursor, DeadLetter, Declined, DeclinedCount, EventRow, EventSearch, EventView, Overview, Page,
-    PageAsk, RefusalRow, death_line,
+    DeadLetter, Declined, DeclinedCount, EventRow, EventSearch, EventView, Overview, Page, PageAsk,
+    RefusalRow, death_line,
 };
 
 use crate::failure::Failure;
@@ -208,20 +208,7 @@ fn before(ask: &PageAsk) -> Option<(i64, String)> {
 
 /// The first `limit` of the items, each with the cursor that stands for it.
 fn page<T>(items: Vec<(String, T)>, limit: u32) -> Page<T> {
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = items.len() > limit;
-    let mut last = None;
-    let mut kept = Vec::new();
-    for (cursor, item) in items.into_iter().take(limit) {
-        last = Some(cursor);
-        kept.push(item);
-    }
-    Page {
-        items: kept,
-        next: last
-            .filter(|_| more)
-            .and_then(|cursor| Cursor::new(&cursor)),
-    }
+    Page::first_of(items, usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
 fn dead_letters(connection: &Connection, ask: &PageAsk) -> Result<Page<DeadLetter>, Failure> {

@@ -6,7 +6,7 @@ use switchboard_core::ports::Answer;
 use switchboard_core::views::{DeadLetter, Page, PageAsk};
 
 use super::lanes::{From, Lanes, List, Row};
-use super::{After, limit, nothing, page};
+use super::{After, limit, nothing};
 use crate::item::delivery::Delivery;
 use crate::item::{Reading, Unreadable, names};
 use crate::read::unreadable;
@@ -41,7 +41,7 @@ impl Aws {
             let letter = letter(&row).map_err(unreadable(DOING))?;
             Ok((row.sort, letter))
         });
-        Ok(page(letters.collect::<Answer<_>>()?, limit))
+        Ok(Page::first_of(letters.collect::<Answer<_>>()?, limit))
     }
 }
 

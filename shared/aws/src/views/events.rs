@@ -7,7 +7,7 @@ use switchboard_core::ports::Answer;
 use switchboard_core::views::{EventRow, EventSearch, Page, PageAsk};
 
 use super::lanes::{From, Lanes, List, Row};
-use super::{After, limit, nothing, page};
+use super::{After, limit, nothing};
 use crate::accept::AT_ONCE;
 use crate::item::event::Head;
 use crate::item::names;
@@ -43,7 +43,7 @@ impl Aws {
             .buffered(AT_ONCE)
             .try_collect()
             .await?;
-        Ok(page(rows, limit))
+        Ok(Page::first_of(rows, limit))
     }
 
     async fn listed(&self, head: Head) -> Answer<(String, EventRow)> {

@@ -5,8 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use switchboard_core::identity::EventId;
 use switchboard_core::ports::{Answer, Views};
 use switchboard_core::views::{
-    Cursor, DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk,
-    RefusalRow,
+    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
 };
 use tracing::error;
 
@@ -108,23 +107,6 @@ fn nothing<T>() -> Page<T> {
     Page {
         items: Vec::new(),
         next: None,
-    }
-}
-
-/// The first `limit` of the items, each with the text of the cursor that stands for it.
-fn page<T>(items: Vec<(String, T)>, limit: usize) -> Page<T> {
-    let is_more = items.len() > limit;
-    let mut last = None;
-    let mut kept = Vec::new();
-    for (cursor, item) in items.into_iter().take(limit) {
-        last = Some(cursor);
-        kept.push(item);
-    }
-    Page {
-        items: kept,
-        next: last
-            .filter(|_| is_more)
-            .and_then(|cursor| Cursor::new(&cursor)),
     }
 }
 

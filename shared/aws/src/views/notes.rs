@@ -4,7 +4,7 @@ use switchboard_core::ports::Answer;
 use switchboard_core::views::{Page, PageAsk};
 
 use super::lanes::{From, Lanes, List};
-use super::{is_sort_key, limit, nothing, page};
+use super::{is_sort_key, limit, nothing};
 use crate::Aws;
 use crate::item::{Attributes, Unreadable};
 use crate::read::unreadable;
@@ -42,7 +42,7 @@ impl Aws {
             let note = read(&row.item).map_err(unreadable(doing))?;
             Ok((format!("{nth}.{}", row.sort), note))
         });
-        Ok(page(notes.collect::<Answer<_>>()?, limit))
+        Ok(Page::first_of(notes.collect::<Answer<_>>()?, limit))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::identity::AlertId;
 use crate::names::DestinationName;
 use crate::time::Timestamp;
 
+mod kept;
 mod message;
 mod teller;
 
