@@ -48,6 +48,12 @@ impl Deployed {
         counts.sum()
     }
 
+    /// Puts a message into a queue.
+    pub async fn put(&self, queue: &str, body: &str) {
+        let input = json!({ "QueueUrl": self.resource(queue), "MessageBody": body });
+        self.aws.json(Service::Sqs, "SendMessage", &input).await;
+    }
+
     /// The messages of a queue that can be seen, ten at most; they stay there.
     pub async fn peek(&self, queue: &str) -> Vec<Value> {
         let input = json!({

@@ -116,3 +116,12 @@ pub(super) async fn used_up(scene: &Scene<'_>, event: &str) {
     .await;
     numbered(&scene.came_to("/usual"), 7);
 }
+
+/// The keeper removes the tickets of what is delivered meanwhile: nothing is dead any more.
+pub(super) async fn tickets_go(scene: &Scene<'_>) {
+    scene.deployed.call("Keeper", &json!({})).await;
+    wait::until("no ticket is left", async || {
+        (scene.deployed.depth("DeadLetters").await == 0).then_some(())
+    })
+    .await;
+}

@@ -8,6 +8,7 @@ mod hold;
 mod many;
 mod page;
 mod setting;
+mod stray;
 
 use crate::deployed::Deployed;
 use crate::told::Told;
@@ -18,6 +19,11 @@ pub async fn tell(deployed: &Deployed, told: &mut Told) {
     let scene = told
         .step("the configuration is applied", Scene::set(deployed))
         .await;
+    told.step(
+        "a message that is not ours is in the queue",
+        stray::put(&scene),
+    )
+    .await;
     // It takes a minute until its attempts are used up, in which the other parts are told.
     let failing = told
         .step("a destination begins to fail", attempts::begin(&scene))
@@ -63,6 +69,13 @@ pub async fn tell(deployed: &Deployed, told: &mut Told) {
     )
     .await;
     told.step("the totals are exact", events::add_up(&scene))
+        .await;
+    told.step(
+        "the keeper removes the tickets of what was delivered",
+        attempts::tickets_go(&scene),
+    )
+    .await;
+    told.step("what is not ours has held up nothing", stray::waits(&scene))
         .await;
     told.step("the page shows what the server holds", page::shows(&scene))
         .await;
