@@ -197,7 +197,7 @@ impl Aws {
             Body::Here(_) => 0,
             Body::Parts(parts) => parts,
         };
-        let until = due.plus(life::RESPITE);
+        let until = life::with_delivery(due, due);
         let belongings = (0..parts).map(|nth| (keys::part(life, nth), life::of_belongings(until)));
         let whole = [(keys::EVENT.to_owned(), life::of_event(until))];
         for (sort, ttl) in belongings.chain(whole) {

@@ -11,10 +11,24 @@ const SLACK: Duration = Duration::from_hours(1);
 const LONGER: Duration = Duration::from_hours(3 * 24);
 
 /// How long an event stays behind the due time of a delivery that needs it: for the attempts that follow.
-pub(crate) const RESPITE: Duration = Duration::from_hours(7 * 24);
+const RESPITE: Duration = Duration::from_hours(7 * 24);
 
 /// A delivery that is due later than this before its event's end keeps the event for itself.
-pub(crate) const MARGIN: Duration = Duration::from_hours(24);
+const MARGIN: Duration = Duration::from_hours(24);
+
+/// Whether a delivery that is due at `due` keeps its event beyond the end of that's life, at `until`.
+pub(crate) fn is_outlasted(until: Timestamp, due: Timestamp) -> bool {
+    due.plus(MARGIN) > until
+}
+
+/// The end that counts for an event and what belongs to it while a delivery of it is due at `due`.
+pub(crate) fn with_delivery(until: Timestamp, due: Timestamp) -> Timestamp {
+    if is_outlasted(until, due) {
+        until.max(due.plus(RESPITE))
+    } else {
+        until
+    }
+}
 
 /// When an event whose life ends at `until` may be removed, in seconds since 1970.
 pub(crate) fn of_event(until: Timestamp) -> i64 {
@@ -29,6 +43,16 @@ pub(crate) fn of_belongings(until: Timestamp) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_delivery_that_is_due_late_keeps_what_it_needs_for_a_week_behind_its_due_time() {
+        let until = Timestamp::from_seconds(1_800_000_000);
+        let days = |days: u64| Duration::from_hours(24 * days);
+        let early = Timestamp::from_seconds(1_800_000_000 - 24 * 3600);
+        assert_eq!(with_delivery(until, early), until);
+        let late = until.plus(days(4));
+        assert_eq!(with_delivery(until, late), late.plus(days(7)));
+    }
 
     #[test]
     fn nothing_goes_before_the_end_of_its_life_and_deliveries_go_last() {

@@ -156,7 +156,7 @@ impl Aws {
                 let until = keep.until_when_dead(after.about.received_at);
                 self.keep_until(event, life, until).await
             }
-            State::Waiting if after.stood.due.plus(life::MARGIN) > after.about.until => {
+            State::Waiting if life::is_outlasted(after.about.until, after.stood.due) => {
                 self.keep_for(event, life, after.stood.due).await
             }
             State::Waiting | State::Delivered => Ok(()),

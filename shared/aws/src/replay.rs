@@ -11,7 +11,7 @@ use crate::failure::failed;
 use crate::item::event::Head;
 use crate::item::{Attributes, place, run};
 use crate::message::{Message, Origin};
-use crate::{Aws, keys};
+use crate::{Aws, keys, life};
 
 const DOING: &str = "replaying an event";
 /// Most items of a transaction; the run and its event are two.
@@ -40,7 +40,7 @@ impl Aws {
         }
         self.know_destinations(plan).await?;
         if let Some(last) = plan.iter().map(|queued| queued.due).max()
-            && last.plus(crate::life::MARGIN) > head.until
+            && life::is_outlasted(head.until, last)
         {
             self.keep_for(event, &head.life, last).await?;
         }
@@ -93,7 +93,9 @@ impl Aws {
             .build()
             .map_err(|cause| BackendError::new(DOING, cause))?;
         let mut writes = vec![TransactWriteItem::builder().condition_check(check).build()];
-        let run = stored.write(head.received_at, head.until);
+        let last = plan.iter().map(|queued| queued.due).max();
+        let until = last.map_or(head.until, |last| life::with_delivery(head.until, last));
+        let run = stored.write(head.received_at, until);
         let records = plan
             .iter()
             .take(MOST)

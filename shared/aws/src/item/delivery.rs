@@ -220,7 +220,10 @@ impl Delivery {
             .text(names::KIND, about.kind.as_str())
             .moment(names::RECEIVED, about.received_at)
             .moment(names::UNTIL, about.until)
-            .number(names::TTL, life::of_belongings(about.until))
+            .number(
+                names::TTL,
+                life::of_belongings(life::with_delivery(about.until, stood.due)),
+            )
             .number_if_any(names::LOOK, look.map(Timestamp::millis))
             .number_if_any(names::LOOKS, Some(self.watch.looks).filter(|n| *n > 0))
             .number_if_any(names::RETURNS, Some(returns).filter(|n| *n > 0))
@@ -272,6 +275,22 @@ pub(crate) mod tests {
                 look: (state == State::Waiting).then_some(planned.due),
                 ..Watch::default()
             },
+        }
+    }
+
+    #[test]
+    fn a_record_stays_longer_than_the_event_that_it_keeps() {
+        let late = |state| {
+            let mut delivery = sample(state);
+            delivery.stood.due = delivery.about.until.plus(Duration::from_hours(24 * 4));
+            delivery
+        };
+        for state in [State::Waiting, State::Delivered] {
+            let delivery = late(state);
+            let kept = life::with_delivery(delivery.about.until, delivery.stood.due);
+            let ttl = &delivery.write()[names::TTL];
+            let ttl: i64 = ttl.as_n().expect("a number").parse().expect("seconds");
+            assert!(ttl > life::of_event(kept), "{state:?}");
         }
     }
 
