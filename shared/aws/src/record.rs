@@ -21,8 +21,9 @@ impl Aws {
     /// The port's step, in this order: an event that is to live longer does so; the record is written, which is the step;
     /// the one next hint is sent, or the ticket put.
     ///
-    /// Cut before the write, nothing stands. Cut behind it, the keeper finds the delivery by `look`, and the same call made
-    /// again finds its own attempt recorded last and sends what was left. Of two that record the same attempt at once, the
+    /// Cut before the write, nothing stands. Cut behind it, the keeper finds a waiting delivery by `look`, and the same call
+    /// made again finds its own attempt recorded last and sends what was left. A death that is cut there and not recorded
+    /// again stands in the list without its ticket. Of two that record the same attempt at once, the
     /// second finds the first's record, decides on it and changes nothing, so that no second hint is sent. A write whose
     /// answer was lost is known by its token.
     pub(crate) async fn record_attempt(
