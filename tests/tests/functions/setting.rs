@@ -209,6 +209,21 @@ impl Board {
         received.into_iter().next().expect("received")
     }
 
+    /// The keys of everything that belongs to events.
+    pub(crate) async fn stored(&self) -> Vec<String> {
+        let pages = self.clients.dynamodb.scan();
+        let pages = pages
+            .table_name(&self.place.table)
+            .projection_expression("pk")
+            .into_paginator()
+            .items()
+            .send();
+        let items = pages.collect::<Result<Vec<_>, _>>().await.expect("read");
+        let keys = items.into_iter().filter_map(|mut item| item.remove("pk"));
+        let keys = keys.filter_map(|key| key.as_s().ok().cloned());
+        keys.filter(|key| key.starts_with("E#")).collect()
+    }
+
     /// An event as operators see it.
     pub(crate) async fn event(&self, id: &str) -> EventView {
         let id = EventId::parse(id).expect("an id");

@@ -43,27 +43,6 @@ async fn a_batch_of_good_unreadable_and_newer_messages() {
 }
 
 #[tokio::test]
-async fn a_body_of_4_mib_is_stored_and_delivered_byte_for_byte() {
-    let board = Board::start().await;
-    let ingress = board.function("ingress").start().await;
-    // Every byte there is, in a row that does not repeat soon.
-    let body: Vec<u8> = (0..4 << 20_u32)
-        .flat_map(|n: u32| n.to_le_bytes())
-        .take(4 << 20)
-        .collect();
-    let event = board.post(&ingress, "1", &body).await;
-    let hint = board.hints(1).await.remove(0);
-    let worker = board.function("worker").start().await;
-    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
-    assert!(given_back(&answer).is_empty(), "{answer}");
-    let received = board.sink.received();
-    assert_eq!(received.len(), 1);
-    assert!(received[0].body == body, "byte for byte");
-    let seen = board.event(&event).await;
-    assert_eq!(seen.deliveries[0].state.as_str(), "delivered");
-}
-
-#[tokio::test]
 async fn nothing_is_begun_that_may_not_end_before_the_invocation() {
     let board = Board::start().await;
     let ingress = board.function("ingress").start().await;
