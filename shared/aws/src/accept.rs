@@ -5,6 +5,7 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use switchboard_core::event::Event;
+use switchboard_core::identity::EventId;
 use switchboard_core::ports::{Accepted, Answer, BackendError, Keep, Queued};
 use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
@@ -13,10 +14,10 @@ use crate::change::{Known, ROUNDS, Seen, look};
 use crate::failure::{Conditional, conditional, failed};
 use crate::item::delivery::{About, Delivery, Watch};
 use crate::item::event::{Body, Head, Stored};
-use crate::item::{Attributes, part, place, plan as plan_text};
+use crate::item::{Attributes, Reading, Unreadable, names, part, place, plan as plan_text};
 use crate::message::{Message, Origin};
 use crate::queue::is_near;
-use crate::read::unreadable;
+use crate::read::{Stretch, unreadable};
 use crate::token::Token;
 use crate::{Aws, keys};
 
@@ -154,11 +155,30 @@ impl Aws {
     /// Removes what belongs to an earlier life of an event. It counts as absent, so where this is cut it only stays longer
     /// in lists.
     pub(crate) async fn clear_former(&self, head: &Head) -> Answer<()> {
-        for (sort, life) in self.family(head).await?.former {
+        let belongings = self.belongings(&head.id).await?;
+        for (sort, life) in belongings.into_iter().filter(|(_, of)| *of != head.life) {
             self.delete_of_life(&keys::event(&head.id), sort, &life)
                 .await?;
         }
         Ok(())
+    }
+
+    /// Sort key and life of all that belongs to an event but its body: deliveries, further runs and every repeat.
+    pub(crate) async fn belongings(&self, event: &EventId) -> Answer<Vec<(String, Token)>> {
+        const DOING: &str = "reading what belongs to an event";
+        let all = Stretch {
+            last: keys::LAST,
+            only: Some(&[names::VERSION, names::SORT, names::LIFE]),
+            ..Stretch::BEFORE_REPEATS
+        };
+        let items = self.stretch(DOING, &keys::event(event), all).await?;
+        let read = |item| {
+            let reading = Reading::of("item of an event", item)?;
+            let sort = reading.text(names::SORT)?.to_owned();
+            Ok((sort, reading.token(names::LIFE)?))
+        };
+        let read: Result<Vec<_>, Unreadable> = items.iter().map(read).collect();
+        read.map_err(unreadable(DOING))
     }
 
     /// Removes an item if it still is of that life.

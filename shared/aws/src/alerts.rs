@@ -17,7 +17,7 @@ use crate::failure::failed;
 use crate::item::delivery::Delivery;
 use crate::item::event::Head;
 use crate::item::{Reading, Writing, names, place};
-use crate::read::unreadable;
+use crate::read::{How, Stretch, unreadable};
 use crate::unrecorded::{KEYS, Unrecorded};
 use crate::views::lanes::{From, Lanes, List};
 use crate::{Aws, keys, schema};
@@ -26,6 +26,13 @@ const STANDINGS: &str = "reading how destinations stand";
 const ALERTS: &str = "reading alerts";
 /// Where the sort keys of what is kept begin.
 const SORT: &str = "alert#";
+/// All of it.
+const KEPT: Stretch<'_> = Stretch {
+    first: SORT,
+    last: "alert#~",
+    only: None,
+    reading: How::Consistent,
+};
 /// Recent events whose deliveries are looked at for a record. The keeper gives each one a record within minutes, so that
 /// what is not found here is found in the index soon.
 const MOST_RECENT: usize = 200;
@@ -58,9 +65,7 @@ impl AlertStore for Aws {
     }
 
     async fn alerts(&self) -> Answer<BTreeMap<DestinationName, Record>> {
-        let items = self
-            .partition_from(ALERTS, keys::SETTINGS_PARTITION, SORT)
-            .await?;
+        let items = self.stretch(ALERTS, keys::SETTINGS_PARTITION, KEPT).await?;
         let mut alerts = BTreeMap::new();
         for item in items {
             let reading = Reading::of("alert", &item).map_err(unreadable(ALERTS))?;

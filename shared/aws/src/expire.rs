@@ -47,15 +47,10 @@ impl Aws {
             return Ok(false);
         }
         let partition = keys::event(&head.id);
-        let mut family = self.family(head).await?;
+        let mut belongings = self.belongings(&head.id).await?;
         // Runs first: they are plans too.
-        family
-            .present
-            .sort_by_key(|sort| !sort.starts_with(keys::RUNS));
-        for sort in family.present {
-            self.delete_of_life(&partition, sort, &head.life).await?;
-        }
-        for (sort, life) in family.former {
+        belongings.sort_by_key(|(sort, _)| !sort.starts_with(keys::RUNS));
+        for (sort, life) in belongings {
             self.delete_of_life(&partition, sort, &life).await?;
         }
         if let Body::Parts(parts) = stored.body {

@@ -1,5 +1,5 @@
-//! What belongs to an event: its deliveries, further runs and repeats. What carries another life than the event's own
-//! belongs to an event that was stored under the same id before, and counts as absent.
+//! An event's deliveries and further runs: what tells whether anything of it is still to be attempted. What carries another
+//! life than the event's own belongs to an event that was stored under the same id before, and counts as absent.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,15 @@ use switchboard_core::ports::Queued;
 
 use crate::item::delivery::Delivery;
 use crate::item::event::Head;
-use crate::item::repeat::Counted;
 use crate::item::{Attributes, Reading, Unreadable, names, run};
 use crate::keys;
-use crate::token::Token;
 
-/// All of it.
+/// All of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Family {
     /// The deliveries that have a record.
     pub(crate) records: Vec<Delivery>,
     pub(crate) runs: Vec<run::Stored>,
-    pub(crate) repeats: Vec<Counted>,
-    /// What is of an earlier life: sort key and life.
-    pub(crate) former: Vec<(String, Token)>,
-    /// Sort keys of all that is of this life.
-    pub(crate) present: Vec<String>,
 }
 
 impl Family {
@@ -33,19 +26,14 @@ impl Family {
         for item in items {
             let reading = Reading::of("item of an event", item)?;
             let sort = reading.text(names::SORT)?;
-            let life = reading.token(names::LIFE)?;
-            if life != head.life {
-                family.former.push((sort.to_owned(), life));
+            if reading.token(names::LIFE)? != head.life {
                 continue;
             }
-            family.present.push(sort.to_owned());
             if sort.starts_with(keys::DELIVERIES) {
                 family.records.push(Delivery::read(item)?);
             } else if sort.starts_with(keys::RUNS) {
                 let run = run::Stored::read(item, head.received_at)?;
                 family.runs.push(run);
-            } else if sort.starts_with(keys::REPEATS) {
-                family.repeats.push(Counted::read(item)?);
             }
         }
         Ok(family)
@@ -73,11 +61,10 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_core::ports::SameBody;
-
     use super::*;
     use crate::item::delivery::tests::sample as delivery;
     use crate::item::event::tests::sample as event;
+    use crate::token::Token;
 
     #[test]
     fn a_planned_delivery_without_a_record_waits() {
@@ -102,19 +89,10 @@ mod tests {
     #[test]
     fn what_is_of_an_earlier_life_counts_as_absent() {
         let head = event(None).head;
-        let former = Token::stored("before");
-        let mut record = delivery(State::Dead);
-        record.life = former.clone();
-        let counted = Counted {
-            life: former.clone(),
-            source: head.source.clone(),
-            same_body: SameBody::Yes,
-        };
-        let repeat = counted.write(&head.id, &Token::stored("call"), head.until);
-        let family = Family::read(&head, &[record.write(), repeat]).expect("read");
+        let mut record = delivery(State::Delivered);
+        record.life = Token::stored("before");
+        let family = Family::read(&head, &[record.write()]).expect("read");
         assert!(family.is_open(&head), "the planned one waits");
-        assert_eq!((family.records.len(), family.repeats.len()), (0, 0));
-        assert!(family.former.iter().all(|(_, life)| *life == former));
-        assert_eq!(family.former.len(), 2);
+        assert_eq!(family, Family::default());
     }
 }

@@ -22,8 +22,10 @@ pub(crate) const PARTS: &str = "B#";
 pub(crate) const DELIVERIES: &str = "D#";
 /// Where the sort keys of further runs begin.
 pub(crate) const RUNS: &str = "P#";
-/// Where the sort keys of repeats begin.
+/// Where the sort keys of repeats begin, behind deliveries and runs.
 pub(crate) const REPEATS: &str = "R#";
+/// Behind all sort keys of what belongs to an event.
+pub(crate) const LAST: &str = "~";
 /// Partition of settings, alerts, the configuration and cursors.
 pub(crate) const SETTINGS_PARTITION: &str = "S";
 /// Sort key of the settings.
@@ -194,6 +196,9 @@ mod tests {
         assert_eq!(keys.first().map(String::as_str), Some(EVENT));
         let behind = keys.iter().filter(|key| key.as_str() >= BEHIND_BODY);
         assert_eq!(behind.count(), 3, "deliveries, runs and repeats");
+        let before = keys.iter().filter(|key| key.as_str() < REPEATS);
+        assert_eq!(before.count(), 4, "repeats are last");
+        assert!(keys.iter().all(|key| key.as_str() < LAST));
     }
 
     #[test]

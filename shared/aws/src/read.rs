@@ -1,4 +1,7 @@
-//! Reading single items and what belongs to an event. All reads here are consistent: they see every write that was answered.
+//! Reading single items and what belongs to an event. Reads are consistent, so that they see every write that was answered,
+//! but for those that say otherwise.
+
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
@@ -27,6 +30,35 @@ pub(crate) fn projection(attributes: &[&str]) -> (String, Vec<(String, String)>)
         .collect();
     let expression: Vec<&str> = names.iter().map(|(short, _)| short.as_str()).collect();
     (expression.join(", "), names)
+}
+
+/// Whether a read sees every write that was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// It does.
+    Consistent,
+    /// It may be some writes behind, at half the price.
+    Lagging,
+}
+
+/// What of a partition is read: the items from one sort key to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch<'a> {
+    pub(crate) first: &'a str,
+    pub(crate) last: &'a str,
+    /// Only these attributes.
+    pub(crate) only: Option<&'a [&'a str]>,
+    pub(crate) reading: How,
+}
+
+impl Stretch<'_> {
+    /// An event's deliveries and further runs.
+    pub(crate) const BEFORE_REPEATS: Self = Self {
+        first: keys::BEHIND_BODY,
+        last: keys::REPEATS,
+        only: None,
+        reading: How::Consistent,
+    };
 }
 
 impl Aws {
@@ -104,22 +136,25 @@ impl Aws {
         Ok(try_join_all(read).await?.concat().into())
     }
 
-    /// All that belongs to an event but its body.
+    /// An event's deliveries and further runs. Its repeats lie behind them and are not
+    /// read: whoever repeats decides how many there are.
     pub(crate) async fn family(&self, head: &Head) -> Answer<Family> {
         const DOING: &str = "reading what belongs to an event";
         let items = self
-            .partition_from(DOING, &keys::event(&head.id), keys::BEHIND_BODY)
+            .stretch(DOING, &keys::event(&head.id), Stretch::BEFORE_REPEATS)
             .await?;
         Family::read(head, &items).map_err(unreadable(DOING))
     }
 
-    /// The items of a partition from a sort key on.
-    pub(crate) async fn partition_from(
+    /// A stretch of a partition.
+    pub(crate) async fn stretch(
         &self,
         doing: &'static str,
         partition: &str,
-        sort: &str,
+        stretch: Stretch<'_>,
     ) -> Answer<Vec<Attributes>> {
+        let (expression, short) = stretch.only.map(projection).unzip();
+        let short = short.map(|short| short.into_iter().collect::<HashMap<_, _>>());
         let mut items = Vec::new();
         let mut from = None;
         loop {
@@ -127,10 +162,13 @@ impl Aws {
                 .dynamodb
                 .query()
                 .table_name(&self.place.table)
-                .consistent_read(true)
-                .key_condition_expression("pk = :pk AND sk >= :sk")
+                .consistent_read(stretch.reading == How::Consistent)
+                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
                 .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
-                .expression_attribute_values(":sk", AttributeValue::S(sort.to_owned()))
+                .expression_attribute_values(":first", AttributeValue::S(stretch.first.to_owned()))
+                .expression_attribute_values(":last", AttributeValue::S(stretch.last.to_owned()))
+                .set_projection_expression(expression.clone())
+                .set_expression_attribute_names(short.clone())
                 .set_exclusive_start_key(from)
                 .send()
                 .await

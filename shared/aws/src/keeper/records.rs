@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use switchboard_core::ports::{Answer, Queued};
 use switchboard_core::time::Timestamp;
 use tracing::error;
@@ -11,13 +10,12 @@ use tracing::error;
 use super::Keeper;
 use crate::accept::planned;
 use crate::change::{Known, Seen, look};
-use crate::failure::failed;
 use crate::item::event::Head;
 use crate::item::{Attributes, Reading, Unreadable, names, run};
 use crate::keys;
 use crate::message::{Message, Origin};
 use crate::queue::is_near;
-use crate::read::{projection, unreadable};
+use crate::read::{How, Stretch, unreadable};
 
 const DOING: &str = "finding events without records";
 /// What is asked for of a record or a run.
@@ -78,35 +76,14 @@ impl Keeper {
     /// The planned deliveries of all runs that have no record. Not a consistent read: a record that it does not see yet
     /// costs a copy of a hint, and is not written over.
     async fn without_record(&self, head: &Head) -> Answer<Vec<Queued>> {
-        let (attributes, short) = projection(&BRIEF);
-        let mut items: Vec<Attributes> = Vec::new();
-        let mut from = None;
-        loop {
-            let page = self
-                .aws
-                .dynamodb
-                .query()
-                .table_name(&self.aws.place.table)
-                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-                .expression_attribute_values(":pk", AttributeValue::S(keys::event(&head.id)))
-                .expression_attribute_values(
-                    ":first",
-                    AttributeValue::S(keys::BEHIND_BODY.to_owned()),
-                )
-                // Repeats lie behind deliveries and runs, and whoever repeats decides how many there are.
-                .expression_attribute_values(":last", AttributeValue::S(keys::REPEATS.to_owned()))
-                .projection_expression(attributes.clone())
-                .set_expression_attribute_names(Some(short.iter().cloned().collect()))
-                .set_exclusive_start_key(from)
-                .send()
-                .await
-                .map_err(|error| failed(DOING, error))?;
-            items.extend(page.items.unwrap_or_default());
-            from = page.last_evaluated_key;
-            if from.is_none() {
-                return missing(head, &items).map_err(unreadable(DOING));
-            }
-        }
+        let brief = Stretch {
+            only: Some(&BRIEF),
+            reading: How::Lagging,
+            ..Stretch::BEFORE_REPEATS
+        };
+        let partition = keys::event(&head.id);
+        let items = self.aws.stretch(DOING, &partition, brief).await?;
+        missing(head, &items).map_err(unreadable(DOING))
     }
 }
 

@@ -12,13 +12,12 @@ use crate::accept::AT_ONCE;
 use crate::item::event::Head;
 use crate::item::names;
 use crate::read::unreadable;
-use crate::view::row;
 use crate::{Aws, keys, schema};
 
 const DOING: &str = "reading events";
 
 impl Aws {
-    /// Events, newest first. Beside the list itself one read for each row.
+    /// Events, newest first. Beside the list itself two reads for each row.
     pub(super) async fn list_events(
         &self,
         search: &EventSearch,
@@ -47,8 +46,7 @@ impl Aws {
     }
 
     async fn listed(&self, head: Head) -> Answer<(String, EventRow)> {
-        let family = self.family(&head).await?;
-        Ok((place(&head), row(&head, &family)))
+        Ok((place(&head), self.event_row(&head).await?))
     }
 
     async fn recent_events(

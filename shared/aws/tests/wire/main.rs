@@ -16,6 +16,7 @@ mod late;
 mod lost;
 mod proxy;
 mod queue;
+mod repeats;
 mod sample;
 mod settings;
 #[path = "../support/mod.rs"]

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -32,6 +33,7 @@ type Rule = dyn FnMut(&Request) -> Fate + Send;
 pub(crate) struct Proxy {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
+    answered: Arc<AtomicUsize>,
 }
 
 impl Proxy {
@@ -44,15 +46,22 @@ impl Proxy {
         let address = listener.local_addr().expect("its address");
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
+        let answered = Arc::new(AtomicUsize::new(0));
+        let bytes = Arc::clone(&answered);
         let rule: Arc<Mutex<Box<Rule>>> = Arc::new(Mutex::new(Box::new(rule)));
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (client, seen, rule) = (client.expect("a client"), seen.clone(), rule.clone());
+                let bytes = Arc::clone(&bytes);
                 // A connection that ends half-way is the client's to handle.
-                thread::spawn(move || drop(serve(&client, upstream, &seen, &rule)));
+                thread::spawn(move || drop(serve(&client, upstream, (&seen, &bytes), &rule)));
             }
         });
-        Self { address, requests }
+        Self {
+            address,
+            requests,
+            answered,
+        }
     }
 
     /// As an endpoint URL.
@@ -63,6 +72,11 @@ impl Proxy {
     /// The requests so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         lock(&self.requests).clone()
+    }
+
+    /// How many bytes all answers had, with their heads.
+    pub(crate) fn answered(&self) -> usize {
+        self.answered.load(Ordering::SeqCst)
     }
 
     /// Their operations.
@@ -79,7 +93,7 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn serve(
     client: &TcpStream,
     upstream: SocketAddr,
-    seen: &Mutex<Vec<Request>>,
+    (seen, answered): (&Mutex<Vec<Request>>, &AtomicUsize),
     rule: &Mutex<Box<Rule>>,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(client);
@@ -110,6 +124,7 @@ fn serve(
         if matches!(fate, Fate::AnswerLost) {
             return client.shutdown(std::net::Shutdown::Both);
         }
+        answered.fetch_add(answer.len(), Ordering::SeqCst);
         let mut writer = client;
         writer.write_all(&answer)?;
     }
