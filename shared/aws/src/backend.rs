@@ -132,7 +132,7 @@ impl Ledger for Aws {
     }
 
     async fn begin(&self, hint: &Hint, now: Timestamp) -> Answer<Begun> {
-        self.begin_by_reading(hint, now).await
+        self.begin_by_reading(hint, None, now).await
     }
 
     async fn record(

@@ -2,6 +2,7 @@
 //! happened to. Nothing is written: whoever dies here leaves all as it was, and twice is once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::try_join;
 use switchboard_core::attempt::Attempt;
@@ -14,11 +15,17 @@ use switchboard_core::time::Timestamp;
 use crate::Aws;
 use crate::memory::Seen;
 use crate::message::{Message, Origin};
+use crate::token::Token;
+
+/// How young an event is whose first hints are attempted without a read. Behind that the queue was full or stood still: the
+/// event may live longer than it was to, or may be over and another one be stored under its id. Half of what the keeper's
+/// far walk is behind the present, so that the walk sees every record that is written without a read.
+const FRESH: Duration = Duration::from_mins(30);
 
 impl Aws {
     /// [`Ledger::begin`](switchboard_core::ports::Ledger::begin) for a message that was received for the `received`-th time.
     ///
-    /// A first hint that was never received before and carries its event is attempted without a read. Where the answer to
+    /// A first hint that was never received before and carries its young event is attempted without a read. Where the answer to
     /// its sending was lost there are two of it: two attempts under the same number and key, of which one is recorded.
     pub async fn begin_message(
         &self,
@@ -27,7 +34,7 @@ impl Aws {
         now: Timestamp,
     ) -> Answer<Begun> {
         match &message.event {
-            Some(event) if message.origin == Origin::First && received <= 1 => {
+            Some(event) if is_fresh(message, event, received, now) => {
                 if message.due > now {
                     return Ok(Begun::Later(message.due));
                 }
@@ -41,18 +48,29 @@ impl Aws {
                 let event = Arc::clone(event);
                 Ok(go(message.key.clone(), &stood, event))
             }
-            Some(_) | None => self.begin_by_reading(&message.hint(), now).await,
+            Some(_) | None => {
+                self.begin_by_reading(&message.hint(), Some(&message.life), now)
+                    .await
+            }
         }
     }
 
-    /// The port's step.
-    pub(crate) async fn begin_by_reading(&self, hint: &Hint, now: Timestamp) -> Answer<Begun> {
+    /// The port's step; `life` is the one that a hint is of, if it tells.
+    pub(crate) async fn begin_by_reading(
+        &self,
+        hint: &Hint,
+        life: Option<&Token>,
+        now: Timestamp,
+    ) -> Answer<Begun> {
         let event = self.stored_event(&hint.event);
         let record = self.delivery(&hint.event, &hint.delivery);
         let (Some(stored), record) = try_join(event, record).await? else {
             return Ok(Begun::Drop);
         };
         let head = &stored.head;
+        if life.is_some_and(|life| *life != head.life) {
+            return Ok(Begun::Drop);
+        }
         let record = record.filter(|record| record.life == head.life);
         let mut planned = head.plan.clone();
         if record.is_none() && !planned.iter().any(|queued| queued.key.id == hint.delivery) {
@@ -84,6 +102,11 @@ impl Aws {
     }
 }
 
+/// Whether nothing can have happened to the delivery of a hint, and to its event.
+fn is_fresh(message: &Message, event: &Event, received: u32, now: Timestamp) -> bool {
+    message.origin == Origin::First && received <= 1 && now.since(event.received_at) < FRESH
+}
+
 fn go(key: DeliveryKey, stood: &Stood, event: Arc<Event>) -> Begun {
     let number = stood.attempts.saturating_add(1);
     Begun::Go(Box::new(Attempt {
@@ -92,4 +115,16 @@ fn go(key: DeliveryKey, stood: &Stood, event: Arc<Event>) -> Begun {
         number,
         in_round: number.saturating_sub(stood.base),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::KeeperIntervals;
+
+    #[test]
+    fn what_is_recorded_without_a_read_is_seen_by_the_far_walk() {
+        // The rest is for the attempt and its record, and for the index to show what was made of the event.
+        assert!(FRESH * 2 <= KeeperIntervals::default().far);
+    }
 }

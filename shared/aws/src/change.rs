@@ -124,7 +124,10 @@ impl Aws {
             Seen::Absent => {
                 let life = AttributeValue::S(after.life.to_string());
                 expression.values.insert(":life".to_owned(), life);
-                "attribute_not_exists(pk) OR lf <> :life"
+                let received = AttributeValue::N(after.about.received_at.millis().to_string());
+                expression.values.insert(":received".to_owned(), received);
+                // Of an earlier life, never of a later one.
+                "attribute_not_exists(pk) OR (lf <> :life AND ra <= :received)"
             }
             Seen::LeftBy(token) => {
                 let token = AttributeValue::S(token.to_string());

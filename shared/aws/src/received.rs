@@ -98,7 +98,7 @@ impl Aws {
         let key = &message.key;
         let (head, record) =
             try_join(self.head(&key.event), self.delivery(&key.event, &key.id)).await?;
-        let Some(head) = head else {
+        let Some(head) = head.filter(|head| head.life == message.life) else {
             return Ok(None);
         };
         let found = if let Some(record) = record.filter(|record| record.life == head.life) {

@@ -71,6 +71,9 @@ impl Aws {
                 Changed::No(item) => {
                     let item = item.map(|item| Delivery::read(&item));
                     let item = item.transpose().map_err(unreadable(DOING))?;
+                    if item.as_ref().is_some_and(|found| is_later(found, &after)) {
+                        return Ok(Recorded::Stale);
+                    }
                     present = item.filter(|record| record.life == life);
                     if let Some(record) = &present {
                         self.remember(&life, planned, record);
@@ -199,4 +202,9 @@ impl Aws {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a record is of an event that was stored under the same id later: whoever attempts one of before comes too late.
+fn is_later(found: &Delivery, than: &Delivery) -> bool {
+    found.life != than.life && found.about.received_at > than.about.received_at
 }

@@ -3,14 +3,16 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use switchboard_aws::message::Message;
 use switchboard_core::address::{Address, Networks};
+use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{DeathReason, DeliveryKey, Next};
 use switchboard_core::endpoint::{Change, KEY_BYTES, fresh_secret};
 use switchboard_core::event::Event;
 use switchboard_core::identity::Run;
 use switchboard_core::names::{ActionName, DestinationName};
 use switchboard_core::ports::{
-    Accepted, Begun, Ledger, Moved, Queued, Recorded, Selection, SettingsStore, Spread,
+    Accepted, Begun, Keep, Ledger, Moved, Queued, Recorded, Selection, SettingsStore, Spread,
 };
 use switchboard_testkit::emulator::Emulator;
 
@@ -164,4 +166,75 @@ async fn an_event_that_takes_the_place_of_one_past_its_life_leaves_nothing_of_it
     let accepted = backend.accept(&again, &[], KEEP).await;
     assert_eq!(accepted.expect("stored"), Accepted::New);
     assert_eq!(ground.sorts(&again.id, "").await, ["A"]);
+}
+
+/// An event that is kept for a week, delivered, and stored and delivered once more when the week was over; and its very first
+/// hint, which is still on its way.
+async fn stored_twice(ground: &Ground) -> (Message, Attempt, Queued) {
+    let keep = Keep { days: 7 };
+    let backend = ground.open();
+    let first = event("1001", 10);
+    let planned = plan(&first, 1, START);
+    let accepted = backend.accept(&first, &planned, keep).await;
+    accepted.expect("stored");
+    let hint = hints(&ground.clients, &ground.place.deliveries)
+        .await
+        .remove(0);
+    let begun = ground.open().begin_message(&hint, 1, START).await;
+    let Begun::Go(under_way) = begun.expect("begun") else {
+        panic!("it is due");
+    };
+    let over = keep.until(START).plus(Duration::from_secs(1));
+    let again = Event {
+        received_at: over,
+        ..first
+    };
+    let anew = plan(&again, 1, over);
+    for (queued, stored_anew) in [(&planned[0], false), (&anew[0], true)] {
+        if stored_anew {
+            let accepted = backend.accept(&again, &anew, keep).await;
+            assert_eq!(accepted.expect("stored"), Accepted::New);
+        }
+        let attempt = go(&backend, queued).await;
+        let record = delivered(&attempt);
+        let recorded = backend.record(&attempt, &record, Next::Delivered, keep);
+        assert_eq!(recorded.await.expect("recorded"), Recorded::First);
+    }
+    (hint, *under_way, anew[0].clone())
+}
+
+#[tokio::test]
+async fn a_first_hint_that_is_older_than_its_events_life_is_dropped() {
+    let ground = Ground::new().await;
+    let (hint, _, anew) = stored_twice(&ground).await;
+    let begun = ground.open().begin_message(&hint, 1, anew.due).await;
+    assert_eq!(begun.expect("begun"), Begun::Drop);
+    // A hint of the life before is none of this one, whatever its due time.
+    let same_due = Message {
+        due: anew.due,
+        ..hint
+    };
+    ground.give_another_life(&same_due.key.event).await;
+    let begun = ground.open().begin_message(&same_due, 2, anew.due).await;
+    assert_eq!(begun.expect("begun"), Begun::Drop);
+}
+
+#[tokio::test]
+async fn an_attempt_of_an_earlier_life_is_stale_and_leaves_the_later_record() {
+    let ground = Ground::new().await;
+    let (hint, under_way, anew) = stored_twice(&ground).await;
+    let before = ground.attribute(&anew.key, "tok").await;
+    // The process that began it stood still meanwhile.
+    let frozen = ground.open();
+    let begun = frozen.begin_message(&hint, 1, START).await;
+    assert!(matches!(begun.expect("begun"), Begun::Go(_)));
+    for next in [Next::Delivered, Next::Waiting(START)] {
+        let record = match next {
+            Next::Delivered => delivered(&under_way),
+            Next::Waiting(_) | Next::Dead(_) => unanswered(&under_way),
+        };
+        let recorded = frozen.record(&under_way, &record, next, KEEP).await;
+        assert_eq!(recorded.expect("an answer"), Recorded::Stale, "{next:?}");
+    }
+    assert_eq!(ground.attribute(&anew.key, "tok").await, before);
 }
