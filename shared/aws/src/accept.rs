@@ -19,7 +19,7 @@ use crate::message::{Message, Origin};
 use crate::queue::is_near;
 use crate::read::{Stretch, unreadable};
 use crate::token::Token;
-use crate::{Aws, keys};
+use crate::{Aws, keys, life};
 
 const DOING: &str = "storing an event";
 /// Items of one call that are written at once.
@@ -244,9 +244,11 @@ fn to_be_stored(event: &Event, plan: &[Queued], keep: Keep, token: &Token) -> St
         Body::Here(event.body.clone())
     };
     let until = keep.until(event.received_at);
+    let parts_until = life::of_belongings(keep.until_when_dead(event.received_at));
     Stored {
         head: Head::new(event, plan, token.clone(), until),
         headers: event.headers.clone(),
+        parts_ttl: matches!(body, Body::Parts(_)).then_some(parts_until),
         body,
         digest: event.body_digest(),
         requeued: None,
@@ -271,5 +273,7 @@ pub(crate) fn planned(head: &Head, queued: &Queued, token: Token, now: Timestamp
             look: Some(look(queued.due, now)),
             ..Watch::default()
         },
+        // Whoever writes it may not know that the event lives longer by now.
+        stays: life::of_belongings(life::longest(head.until)),
     }
 }

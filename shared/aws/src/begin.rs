@@ -41,6 +41,7 @@ impl Aws {
                 let seen = Seen {
                     life: message.life.clone(),
                     planned: message.due,
+                    until: None,
                     record: None,
                 };
                 self.memory.keep(&message.key.id, seen);
@@ -94,6 +95,7 @@ impl Aws {
         let seen = Seen {
             life: head.life.clone(),
             planned: planned.map_or(stood.due, |queued| queued.due),
+            until: Some(head.until),
             record,
         };
         self.memory.keep(&key.id, seen);

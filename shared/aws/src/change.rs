@@ -1,20 +1,20 @@
 //! Changing a delivery's record: only as it was seen, so that of two that change it at once one decides again.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use switchboard_core::delivery::State;
-use switchboard_core::identity::EventId;
-use switchboard_core::ports::Answer;
+use switchboard_core::ports::{Answer, BackendError};
 use switchboard_core::time::Timestamp;
 
 use crate::failure::{Conditional, conditional};
 use crate::item::delivery::{Delivery, REST, ROW};
-use crate::item::event::Body;
-use crate::item::{Attributes, names, place};
+use crate::item::{Attributes, Reading, names, place};
 use crate::queue::is_near;
+use crate::read::unreadable;
 use crate::token::Token;
-use crate::{Aws, keys, life};
+use crate::{Aws, keys};
 
 /// How often a change is decided anew when others come first; so many at once there never are.
 pub(crate) const ROUNDS: u32 = 10;
@@ -30,6 +30,16 @@ pub(crate) enum Seen {
     Absent,
     /// The record as this write left it.
     LeftBy(Token),
+}
+
+impl Seen {
+    /// Whether an item is that record, still as it was seen.
+    fn left(&self, item: &Attributes) -> bool {
+        match self {
+            Self::Absent => false,
+            Self::LeftBy(token) => carries(item, token),
+        }
+    }
 }
 
 /// What of a record a change knows.
@@ -100,7 +110,8 @@ impl Aws {
     /// Writes a record where it still stands as it was seen. The token that `after` carries is the call's own: where the
     /// condition fails on a record with that token, the write was made before and its answer lost. Twice is once.
     ///
-    /// What is to stand in the index of open and dead deliveries is known to lists before it is there.
+    /// What is to stand in the index of open and dead deliveries is known to lists before it is there. Where the record was
+    /// made to stay longer since it was seen, which changes nothing else of it, so does what is written.
     pub(crate) async fn change(
         &self,
         doing: &'static str,
@@ -113,6 +124,34 @@ impl Aws {
                 .know_destination(&after.key.destination)
                 .await?;
         }
+        let mut after = Cow::Borrowed(after);
+        for _ in 0..ROUNDS {
+            match self.write_change(doing, &after, seen, known).await? {
+                Conditional::Written(()) => return Ok(Changed::Yes),
+                Conditional::Unmet(Some(item)) if carries(&item, &after.token) => {
+                    return Ok(Changed::Yes);
+                }
+                Conditional::Unmet(Some(item)) if seen.left(&item) => {
+                    let stays =
+                        Reading::of("delivery", &item).and_then(|read| read.number(names::TTL));
+                    after.to_mut().stays = stays.map_err(unreadable(doing))?;
+                }
+                Conditional::Unmet(item) => return Ok(Changed::No(item)),
+            }
+        }
+        Err(BackendError::new(
+            doing,
+            "others make the delivery stay longer all the time",
+        ))
+    }
+
+    async fn write_change(
+        &self,
+        doing: &'static str,
+        after: &Delivery,
+        seen: &Seen,
+        known: Known,
+    ) -> Answer<Conditional<()>> {
         let kept: &[&str] = match known {
             Known::Whole => &[],
             // A dead letter begins anew.
@@ -132,7 +171,12 @@ impl Aws {
             Seen::LeftBy(token) => {
                 let token = AttributeValue::S(token.to_string());
                 expression.values.insert(":seen".to_owned(), token);
-                "tok = :seen"
+                let ttl = AttributeValue::N(after.ttl().to_string());
+                expression.values.insert(":ttl".to_owned(), ttl);
+                expression
+                    .names
+                    .insert("#ttl".to_owned(), names::TTL.to_owned());
+                "tok = :seen AND #ttl <= :ttl"
             }
         };
         let key = place(keys::event(&after.key.event), keys::delivery(&after.key.id));
@@ -149,75 +193,9 @@ impl Aws {
             .send()
             .await;
         Ok(match conditional(doing, written)? {
-            Conditional::Written(_) => Changed::Yes,
-            Conditional::Unmet(Some(item)) if carries(&item, &after.token) => Changed::Yes,
-            Conditional::Unmet(item) => Changed::No(item),
+            Conditional::Written(_) => Conditional::Written(()),
+            Conditional::Unmet(item) => Conditional::Unmet(item),
         })
-    }
-
-    /// Makes an event live until `until` at least, with the parts of its body. Before what needs it is written: cut in
-    /// between, it only lives longer. Twice is once, and an event that lives longer or is another's stays as it is.
-    pub(crate) async fn keep_until(
-        &self,
-        event: &EventId,
-        life: &Token,
-        until: Timestamp,
-    ) -> Answer<()> {
-        const DOING: &str = "keeping an event longer";
-        let written = self
-            .dynamodb
-            .update_item()
-            .table_name(&self.place.table)
-            .set_key(Some(place(keys::event(event), keys::EVENT)))
-            .update_expression("SET un = :un, #ttl = :ttl")
-            .condition_expression("tok = :life AND un < :un")
-            .expression_attribute_names("#ttl", names::TTL)
-            .expression_attribute_values(":un", AttributeValue::N(until.millis().to_string()))
-            .expression_attribute_values(":life", AttributeValue::S(life.to_string()))
-            .expression_attribute_values(
-                ":ttl",
-                AttributeValue::N(life::of_event(until).to_string()),
-            )
-            .send()
-            .await;
-        conditional(DOING, written)?;
-        Ok(())
-    }
-
-    /// Keeps the service from removing an event that a delivery waits for until `due`. Its life does not grow by it. Twice
-    /// is once.
-    pub(crate) async fn keep_for(
-        &self,
-        event: &EventId,
-        life: &Token,
-        due: Timestamp,
-    ) -> Answer<()> {
-        const DOING: &str = "keeping an event for a delivery";
-        let Some(stored) = self.stored_event(event).await? else {
-            return Ok(());
-        };
-        let parts = match stored.body {
-            Body::Here(_) => 0,
-            Body::Parts(parts) => parts,
-        };
-        let until = life::with_delivery(due, due);
-        let belongings = (0..parts).map(|nth| (keys::part(life, nth), life::of_belongings(until)));
-        let whole = [(keys::EVENT.to_owned(), life::of_event(until))];
-        for (sort, ttl) in belongings.chain(whole) {
-            let written = self
-                .dynamodb
-                .update_item()
-                .table_name(&self.place.table)
-                .set_key(Some(place(keys::event(event), sort)))
-                .update_expression("SET #ttl = :ttl")
-                .condition_expression("#ttl < :ttl")
-                .expression_attribute_names("#ttl", names::TTL)
-                .expression_attribute_values(":ttl", AttributeValue::N(ttl.to_string()))
-                .send()
-                .await;
-            conditional(DOING, written)?;
-        }
-        Ok(())
     }
 }
 

@@ -21,6 +21,7 @@ mod life;
 mod memory;
 pub mod message;
 mod moves;
+mod prolong;
 mod queue;
 mod read;
 pub mod received;

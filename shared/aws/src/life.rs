@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use switchboard_core::ports::Keep;
 use switchboard_core::time::Timestamp;
 
 /// How much longer than its life an event stays: whoever is at it then finds it.
@@ -21,10 +22,20 @@ pub(crate) fn is_outlasted(until: Timestamp, due: Timestamp) -> bool {
     due.plus(MARGIN) > until
 }
 
+/// Until when an event stays for a delivery of it that is due then.
+pub(crate) fn respite(due: Timestamp) -> Timestamp {
+    due.plus(RESPITE)
+}
+
+/// The end of an event's life with a dead letter, where it ends at `until` without one.
+pub(crate) fn longest(until: Timestamp) -> Timestamp {
+    Keep { days: 0 }.until_when_dead(until)
+}
+
 /// The end that counts for an event and what belongs to it while a delivery of it is due at `due`.
 pub(crate) fn with_delivery(until: Timestamp, due: Timestamp) -> Timestamp {
     if is_outlasted(until, due) {
-        until.max(due.plus(RESPITE))
+        until.max(respite(due))
     } else {
         until
     }
@@ -37,7 +48,12 @@ pub(crate) fn of_event(until: Timestamp) -> i64 {
 
 /// When what belongs to such an event may be removed, in seconds since 1970.
 pub(crate) fn of_belongings(until: Timestamp) -> i64 {
-    until.plus(SLACK).plus(LONGER).seconds()
+    behind_event(of_event(until))
+}
+
+/// When what belongs to an event may be removed that may be removed itself at `ttl`; both in seconds since 1970.
+pub(crate) fn behind_event(ttl: i64) -> i64 {
+    Timestamp::from_seconds(ttl).plus(LONGER).seconds()
 }
 
 #[cfg(test)]
@@ -52,6 +68,15 @@ mod tests {
         assert_eq!(with_delivery(until, early), until);
         let late = until.plus(days(4));
         assert_eq!(with_delivery(until, late), late.plus(days(7)));
+    }
+
+    #[test]
+    fn the_longest_life_is_that_with_a_dead_letter() {
+        let (keep, received) = (Keep { days: 30 }, Timestamp::from_seconds(1_800_000_000));
+        assert_eq!(
+            longest(keep.until(received)),
+            keep.until_when_dead(received)
+        );
     }
 
     #[test]

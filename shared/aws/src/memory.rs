@@ -20,6 +20,8 @@ pub(crate) struct Seen {
     pub(crate) life: Token,
     /// When it was planned to be due.
     pub(crate) planned: Timestamp,
+    /// End of the event's life; `None` when that was not read.
+    pub(crate) until: Option<Timestamp>,
     /// Its record; `None` when there was none of that life.
     pub(crate) record: Option<Delivery>,
 }
@@ -75,6 +77,7 @@ mod tests {
         let seen = Seen {
             life: Token::stored("life"),
             planned: Timestamp::default(),
+            until: None,
             record: None,
         };
         for n in 0..1025 {

@@ -36,7 +36,8 @@ impl Aws {
         let Some(seen) = self.seen(attempt).await? else {
             return Ok(Recorded::Stale);
         };
-        let (life, planned, mut present) = (seen.life, seen.planned, seen.record);
+        let (life, planned, until) = (seen.life, seen.planned, seen.until);
+        let mut present = seen.record;
         let token = self.tokens.fresh();
         for _ in 0..ROUNDS {
             let before = match &present {
@@ -52,7 +53,7 @@ impl Aws {
                 record,
                 after,
                 present.as_ref(),
-                (&life, &token),
+                (&life, &token, until),
                 keep,
             );
             self.keep_event(&after, keep).await?;
@@ -102,6 +103,7 @@ impl Aws {
         Ok(Some(memory::Seen {
             planned: planned.map_or(head.received_at, |queued| queued.due),
             record: record.filter(|record| record.life == head.life),
+            until: Some(head.until),
             life: head.life,
         }))
     }
@@ -110,6 +112,7 @@ impl Aws {
         let seen = memory::Seen {
             life: life.clone(),
             planned,
+            until: Some(record.about.until),
             record: Some(record.clone()),
         };
         self.memory.keep(&record.key.id, seen);
@@ -122,15 +125,23 @@ impl Aws {
         record: &AttemptRecord,
         stood: Stood,
         before: Option<&Delivery>,
-        (life, token): (&Token, &Token),
+        (life, token, read): (&Token, &Token, Option<Timestamp>),
         keep: Keep,
     ) -> Delivery {
         let event = &attempt.event;
         let usual = keep.until(event.received_at);
-        let known = before.map_or(usual, |before| before.about.until.max(usual));
+        let known = before.map(|before| before.about.until).max(read);
+        let longest = keep.until_when_dead(event.received_at);
+        let longest = known.map_or(longest, |known| known.max(longest));
         let until = match stood.state {
-            State::Dead | State::Held => known.max(keep.until_when_dead(event.received_at)),
-            State::Waiting | State::Delivered => known,
+            State::Dead | State::Held => longest,
+            State::Waiting | State::Delivered => known.map_or(usual, |known| known.max(usual)),
+        };
+        // The one record that is not written to stay for all that may become of its event.
+        let stays = if known.is_none() && stood.state == State::Delivered {
+            0
+        } else {
+            life::of_belongings(longest)
         };
         Delivery {
             key: attempt.key.clone(),
@@ -148,22 +159,8 @@ impl Aws {
                 looks: 0,
                 ..before.map(|before| before.watch).unwrap_or_default()
             },
+            stays: before.map_or(stays, |before| before.ttl().max(stays)),
             stood,
-        }
-    }
-
-    /// Keeps the event as long as its delivery needs it.
-    pub(crate) async fn keep_event(&self, after: &Delivery, keep: Keep) -> Answer<()> {
-        let (event, life) = (&after.key.event, &after.life);
-        match after.stood.state {
-            State::Dead | State::Held => {
-                let until = keep.until_when_dead(after.about.received_at);
-                self.keep_until(event, life, until).await
-            }
-            State::Waiting if life::is_outlasted(after.about.until, after.stood.due) => {
-                self.keep_for(event, life, after.stood.due).await
-            }
-            State::Waiting | State::Delivered => Ok(()),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::item::place;
 use crate::item::repeat::Counted;
 use crate::message::{Message, Origin};
 use crate::token::Token;
-use crate::{Aws, keys};
+use crate::{Aws, keys, life};
 
 /// How old an event is when a repeat of it queues what has no record: before that its first hints are on their way.
 const OLD: Duration = Duration::from_secs(10);
@@ -79,7 +79,8 @@ impl Aws {
                 source: head.source.clone(),
                 same_body,
             };
-            let item = counted.write(&head.id, token, head.until);
+            // As long as the event can live: nobody makes each of them stay longer.
+            let item = counted.write(&head.id, token, life::longest(head.until));
             self.put("counting a repeat", item).await?;
         }
         let now = event.received_at;

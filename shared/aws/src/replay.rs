@@ -4,13 +4,16 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Put, TransactWriteItem};
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::ports::{Answer, BackendError, Queued};
+use switchboard_core::time::Timestamp;
 
 use crate::accept::planned;
 use crate::change::{Known, ROUNDS, Seen};
 use crate::failure::failed;
+use crate::item::delivery::Delivery;
 use crate::item::event::Head;
 use crate::item::{Attributes, place, run};
 use crate::message::{Message, Origin};
+use crate::prolong::Longer;
 use crate::{Aws, keys, life};
 
 const DOING: &str = "replaying an event";
@@ -32,19 +35,14 @@ impl Aws {
         run: Run,
         plan: &[Queued],
     ) -> Answer<bool> {
-        let Some(head) = self.head(event).await? else {
-            return Ok(false);
-        };
-        if run == Run(0) {
-            return Ok(true);
-        }
         self.know_destinations(plan).await?;
-        if let Some(last) = plan.iter().map(|queued| queued.due).max()
-            && life::is_outlasted(head.until, last)
-        {
-            self.keep_for(event, &head.life, last).await?;
-        }
         for _ in 0..ROUNDS {
+            let Some(head) = self.head(event).await? else {
+                return Ok(false);
+            };
+            if run == Run(0) {
+                return Ok(true);
+            }
             let key = place(keys::event(event), keys::run(run));
             if let Some(item) = self.get(DOING, key, None).await? {
                 let found = run::Stored::read(&item, head.received_at)
@@ -53,6 +51,11 @@ impl Aws {
                     self.put_rest(&head, &found.plan).await?;
                     return Ok(true);
                 }
+            }
+            if let Some(last) = last(plan)
+                && life::is_outlasted(head.until, last)
+            {
+                self.prolong(event, &head.life, Longer::For(last)).await?;
             }
             if self.put_run(&head, run, plan).await? {
                 self.put_rest(&head, plan).await?;
@@ -93,13 +96,9 @@ impl Aws {
             .build()
             .map_err(|cause| BackendError::new(DOING, cause))?;
         let mut writes = vec![TransactWriteItem::builder().condition_check(check).build()];
-        let last = plan.iter().map(|queued| queued.due).max();
-        let until = last.map_or(head.until, |last| life::with_delivery(head.until, last));
-        let run = stored.write(head.received_at, until);
-        let records = plan
-            .iter()
-            .take(MOST)
-            .map(|queued| planned(head, queued, self.tokens.fresh(), now).write());
+        let run = stored.write(head.received_at, end(head, plan));
+        let first = plan.iter().take(MOST);
+        let records = first.map(|queued| self.record_of(head, queued, plan, now).write());
         for item in std::iter::once(run).chain(records) {
             let put = self.put_absent(head, item)?;
             writes.push(TransactWriteItem::builder().put(put).build());
@@ -123,6 +122,15 @@ impl Aws {
         }
     }
 
+    /// The record of a delivery of a run: it stays as long as that of the run's last one.
+    fn record_of(&self, head: &Head, queued: &Queued, plan: &[Queued], now: Timestamp) -> Delivery {
+        let record = planned(head, queued, self.tokens.fresh(), now);
+        Delivery {
+            stays: record.stays.max(life::of_belongings(end(head, plan))),
+            ..record
+        }
+    }
+
     fn put_absent(&self, head: &Head, item: Attributes) -> Answer<Put> {
         Put::builder()
             .table_name(&self.place.table)
@@ -137,12 +145,23 @@ impl Aws {
     async fn put_rest(&self, head: &Head, plan: &[Queued]) -> Answer<()> {
         let now = self.clock.now();
         for queued in plan.iter().skip(MOST) {
-            let record = planned(head, queued, self.tokens.fresh(), now);
+            let record = self.record_of(head, queued, plan, now);
             self.change(DOING, &record, &Seen::Absent, Known::Whole)
                 .await?;
         }
         Ok(())
     }
+}
+
+/// When the last delivery of a plan is due.
+fn last(plan: &[Queued]) -> Option<Timestamp> {
+    plan.iter().map(|queued| queued.due).max()
+}
+
+/// The end of its event's life that a run goes by: the longest, and longer for a delivery that is due late.
+fn end(head: &Head, plan: &[Queued]) -> Timestamp {
+    let longest = life::longest(head.until);
+    last(plan).map_or(longest, |last| life::with_delivery(longest, last))
 }
 
 fn hints(head: &Head, plan: &[Queued]) -> Vec<Message> {

@@ -47,6 +47,8 @@ pub(crate) struct Delivery {
     pub(crate) changed_at: Timestamp,
     pub(crate) about: About,
     pub(crate) watch: Watch,
+    /// It is not removed before that, in seconds since 1970, nor before its event is as far as it knows of that.
+    pub(crate) stays: i64,
 }
 
 /// Attributes that a row of the index of open and dead deliveries has beside the keys: all but the log and what is
@@ -167,7 +169,14 @@ impl Delivery {
                 until: reading.moment(names::UNTIL)?,
             },
             watch: Watch::default(),
+            stays: reading.number(names::TTL)?,
         })
+    }
+
+    /// When it may be removed, in seconds since 1970: behind its event, and never earlier than it could have been before.
+    pub(crate) fn ttl(&self) -> i64 {
+        let end = life::with_delivery(self.about.until, self.stood.due);
+        self.stays.max(life::of_belongings(end))
     }
 
     /// Where it stands in the order of the index of open and dead deliveries: a dead one by when it died, a held one by
@@ -220,10 +229,7 @@ impl Delivery {
             .text(names::KIND, about.kind.as_str())
             .moment(names::RECEIVED, about.received_at)
             .moment(names::UNTIL, about.until)
-            .number(
-                names::TTL,
-                life::of_belongings(life::with_delivery(about.until, stood.due)),
-            )
+            .number(names::TTL, self.ttl())
             .number_if_any(names::LOOK, look.map(Timestamp::millis))
             .number_if_any(names::LOOKS, Some(self.watch.looks).filter(|n| *n > 0))
             .number_if_any(names::RETURNS, Some(returns).filter(|n| *n > 0))
@@ -275,6 +281,7 @@ pub(crate) mod tests {
                 look: (state == State::Waiting).then_some(planned.due),
                 ..Watch::default()
             },
+            stays: life::of_belongings(life::longest(event.head.until)),
         }
     }
 
@@ -282,6 +289,7 @@ pub(crate) mod tests {
     fn a_record_stays_longer_than_the_event_that_it_keeps() {
         let late = |state| {
             let mut delivery = sample(state);
+            delivery.stays = 0;
             delivery.stood.due = delivery.about.until.plus(Duration::from_hours(24 * 4));
             delivery
         };

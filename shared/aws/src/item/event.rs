@@ -108,6 +108,8 @@ pub(crate) struct Stored {
     pub(crate) digest: [u8; 32],
     /// When a repeat last queued deliveries of it again.
     pub(crate) requeued: Option<Timestamp>,
+    /// When the parts of its body may be removed, in seconds since 1970.
+    pub(crate) parts_ttl: Option<i64>,
 }
 
 impl Stored {
@@ -128,6 +130,7 @@ impl Stored {
                 .try_into()
                 .map_err(|_| reading.fault(names::DIGEST))?,
             requeued: reading.moment_if_any(names::REQUEUED)?,
+            parts_ttl: reading.number_if_any(names::PARTS_TTL)?,
         })
     }
 
@@ -153,6 +156,7 @@ impl Stored {
             .bytes(names::HEADERS, self.headers.to_lines())
             .bytes(names::DIGEST, self.digest)
             .number_if_any(names::REQUEUED, self.requeued.map(Timestamp::millis))
+            .number_if_any(names::PARTS_TTL, self.parts_ttl)
             .index(names::RECENT, Some(recent))
             .text_if_any(names::SCOPED, scoped);
         match &self.body {
@@ -217,6 +221,7 @@ pub(crate) mod tests {
             body: Body::Here(event.body.clone()),
             digest: event.body_digest(),
             requeued: None,
+            parts_ttl: None,
         }
     }
 
@@ -236,6 +241,7 @@ pub(crate) mod tests {
         let stored = Stored {
             body: Body::Parts(12),
             requeued: Some(Timestamp::from_millis(5)),
+            parts_ttl: Some(7),
             ..sample(None)
         };
         let item = stored.write();

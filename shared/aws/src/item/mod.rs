@@ -25,6 +25,7 @@ pub(crate) mod plan;
 pub(crate) mod repeat;
 pub(crate) mod run;
 pub(crate) mod settings;
+pub(crate) mod stay;
 
 /// An item, as the SDK has it.
 pub(crate) type Attributes = HashMap<String, AttributeValue>;

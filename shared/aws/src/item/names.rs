@@ -40,6 +40,8 @@ pub(crate) const HEADERS: &str = "hd";
 pub(crate) const BODY: &str = "bd";
 /// How many parts a body has.
 pub(crate) const PARTS: &str = "bp";
+/// When the parts of a body may be removed, in seconds since 1970.
+pub(crate) const PARTS_TTL: &str = "bt";
 /// SHA-256 of a body.
 pub(crate) const DIGEST: &str = "dg";
 /// Length of a body in bytes.

@@ -1,5 +1,6 @@
 //! Deliveries without a record, of one event that is no longer young. Each has lost its hint, or its hint waits in a long
-//! queue: a copy is queued, and a record is put, by which the delivery is found from now on.
+//! queue: a copy is queued, and a record is put, by which the delivery is found from now on. And records that were written
+//! without knowing that their event lives longer: they are made to stay as long (see [`crate::prolong`]).
 
 use std::collections::BTreeSet;
 
@@ -12,25 +13,29 @@ use crate::accept::planned;
 use crate::change::{Known, Seen, look};
 use crate::item::event::Head;
 use crate::item::{Attributes, Reading, Unreadable, names, run};
-use crate::keys;
 use crate::message::{Message, Origin};
 use crate::queue::is_near;
 use crate::read::{How, Stretch, unreadable};
+use crate::{keys, life};
 
 const DOING: &str = "finding events without records";
 /// What is asked for of a record or a run.
-const BRIEF: [&str; 6] = [
+const BRIEF: [&str; 9] = [
     names::PARTITION,
     names::SORT,
     names::VERSION,
     names::LIFE,
     names::TOKEN,
     names::PLAN,
+    names::UNTIL,
+    names::DUE,
+    names::TTL,
 ];
 
 impl Keeper {
-    /// Queues an event's deliveries that have no record, then puts their records, where there still is none. Cut in
-    /// between, the next run queues another copy: whoever begins it reads how the delivery stands.
+    /// Queues an event's deliveries that have no record, then puts their records, where there still is none; then makes what
+    /// would go before the event stay longer. Cut in between, the next run queues another copy: whoever begins it reads how
+    /// the delivery stands.
     pub(super) async fn see_to(&self, row: &Attributes, now: Timestamp) -> Answer<Seeing> {
         let head = match Head::read(row) {
             Ok(head) => head,
@@ -46,7 +51,8 @@ impl Keeper {
                 return Ok(Seeing::Unreadable);
             }
         };
-        let missing = self.without_record(&head).await?;
+        let items = self.belongings(&head).await?;
+        let missing = missing(&head, &items).map_err(unreadable(DOING))?;
         let hints: Vec<Message> = missing
             .iter()
             .map(|queued| Message {
@@ -70,20 +76,23 @@ impl Keeper {
                 .change(DOING, &record, &Seen::Absent, Known::Whole)
                 .await?;
         }
+        let end = end(&head, &items).map_err(unreadable(DOING))?;
+        self.aws
+            .keep_items(&head.id, &head.life, &items, end)
+            .await?;
         Ok(Seeing::To(u32::try_from(missing.len()).unwrap_or(u32::MAX)))
     }
 
-    /// The planned deliveries of all runs that have no record. Not a consistent read: a record that it does not see yet
-    /// costs a copy of a hint, and is not written over.
-    async fn without_record(&self, head: &Head) -> Answer<Vec<Queued>> {
+    /// An event's records and further runs. Not a consistent read: a record that it does not see yet costs a copy of a hint,
+    /// and is not written over.
+    async fn belongings(&self, head: &Head) -> Answer<Vec<Attributes>> {
         let brief = Stretch {
             only: Some(&BRIEF),
             reading: How::Lagging,
             ..Stretch::BEFORE_REPEATS
         };
         let partition = keys::event(&head.id);
-        let items = self.aws.stretch(DOING, &partition, brief).await?;
-        missing(head, &items).map_err(unreadable(DOING))
+        self.aws.stretch(DOING, &partition, brief).await
     }
 }
 
@@ -93,6 +102,25 @@ pub(super) enum Seeing {
     To(u32),
     /// It is passed over.
     Unreadable,
+}
+
+/// Until when all that belongs to an event has to stay, in seconds since 1970: behind the longest life that any of it tells
+/// of, and behind what is due last.
+fn end(head: &Head, items: &[Attributes]) -> Result<i64, Unreadable> {
+    let mut until = head.until;
+    let mut due = head.received_at;
+    for item in items {
+        let reading = Reading::of("item of an event", item)?;
+        if reading.token(names::LIFE)? == head.life {
+            until = Some(until)
+                .max(reading.moment_if_any(names::UNTIL)?)
+                .unwrap_or(until);
+            due = Some(due)
+                .max(reading.moment_if_any(names::DUE)?)
+                .unwrap_or(due);
+        }
+    }
+    Ok(life::of_belongings(life::with_delivery(until, due)))
 }
 
 /// What of a plan has no record among these items of its event.

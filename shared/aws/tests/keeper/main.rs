@@ -15,6 +15,7 @@ mod lag;
 mod overdue;
 mod returned;
 mod scene;
+mod stays;
 #[path = "../support/mod.rs"]
 mod support;
 mod tickets;

@@ -9,11 +9,9 @@ use switchboard_core::endpoint::Change;
 use switchboard_core::identity::Run;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{Accepted, Ledger, Queued, Selection, SettingsStore, Spread};
-use switchboard_testkit::emulator::Emulator;
 
 use crate::ground::Ground;
-use crate::proxy::{Fate, Proxy};
-use crate::sample::{KEEP, clients_at, delivered, event, go, plan, received, unanswered};
+use crate::sample::{KEEP, delivered, event, go, plan, received, unanswered};
 use crate::support::START;
 
 /// More requests than any step here makes.
@@ -45,17 +43,7 @@ impl Scene {
 
     /// A backend of another process, of whose requests `count` get through and none after them.
     fn cut_after(&self, count: usize) -> Aws {
-        let mut passed = 0;
-        let proxy = Proxy::start(Emulator::shared().address(), move |_| {
-            passed += 1;
-            if passed > count {
-                Fate::Lost
-            } else {
-                Fate::Passed
-            }
-        });
-        let clients = clients_at(&proxy.url(), self.ground.account());
-        self.ground.open_with(&clients, self.ground.place.clone())
+        self.ground.cut_after(count)
     }
 
     async fn empty_queues(&self) {

@@ -19,6 +19,7 @@ mod queue;
 mod repeats;
 mod sample;
 mod settings;
+mod stay;
 #[path = "../support/mod.rs"]
 mod support;
 mod views;
