@@ -1,7 +1,7 @@
 //! Storing a further run of an event with its own plan.
 
-use aws_sdk_dynamodb::error::SdkError;
-use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Put, TransactWriteItem};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Put as PutItem, TransactWriteItem};
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::ports::{Answer, BackendError, Queued};
 use switchboard_core::time::Timestamp;
@@ -17,14 +17,30 @@ use crate::prolong::Longer;
 use crate::{Aws, keys, life};
 
 const DOING: &str = "replaying an event";
+/// That a condition of a transaction did not hold.
+const UNMET: &str = "ConditionalCheckFailed";
+/// That another transaction was at one of its items.
+const CONFLICT: &str = "TransactionConflict";
 /// Most items of a transaction; the run and its event are two.
 const MOST: usize = 98;
 /// That nothing of this life lies there.
 const ABSENT: &str = "attribute_not_exists(pk) OR lf <> :life";
 
+/// What became of the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Put {
+    /// It is made.
+    Stored,
+    /// The run is there, or the event is another one: what stands is to be read.
+    OthersFirst,
+    /// Another transaction was at one of the items.
+    Conflict,
+}
+
 impl Aws {
     /// The port's step: the run and the records of its deliveries, which wait, are one transaction, since the keeper finds
-    /// records by `look` and runs not at all. Then hints are sent.
+    /// records by `look` and runs not at all. Then hints are sent. A transaction takes the right to check a condition
+    /// (`dynamodb:ConditionCheckItem`) beside that to put items.
     ///
     /// Cut before the transaction nothing stands, cut behind it the keeper queues what is overdue. Of two calls at once one
     /// stores the run, and what the other finds changes nothing. A plan too long for a transaction is written on behind it;
@@ -57,10 +73,13 @@ impl Aws {
             {
                 self.prolong(event, &head.life, Longer::For(last)).await?;
             }
-            if self.put_run(&head, run, plan).await? {
-                self.put_rest(&head, plan).await?;
-                self.send(&hints(&head, plan)).await?;
-                return Ok(true);
+            match self.put_run(&head, run, plan).await? {
+                Put::Stored => {
+                    self.put_rest(&head, plan).await?;
+                    self.send(&hints(&head, plan)).await?;
+                    return Ok(true);
+                }
+                Put::OthersFirst | Put::Conflict => {}
             }
         }
         Err(BackendError::new(
@@ -78,8 +97,8 @@ impl Aws {
         Ok(())
     }
 
-    /// Puts the run and the first of its records; `false` when something else came first.
-    async fn put_run(&self, head: &Head, run: Run, plan: &[Queued]) -> Answer<bool> {
+    /// Puts the run and the first of its records.
+    async fn put_run(&self, head: &Head, run: Run, plan: &[Queued]) -> Answer<Put> {
         let now = self.clock.now();
         let stored = run::Stored {
             event: head.id.clone(),
@@ -111,14 +130,11 @@ impl Aws {
             .send()
             .await;
         match written {
-            Ok(_) => Ok(true),
-            // A condition failed, or another transaction was at it.
-            Err(SdkError::ServiceError(answer))
-                if answer.err().is_transaction_canceled_exception() =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(failed(DOING, error)),
+            Ok(_) => Ok(Put::Stored),
+            Err(error) => match error.as_service_error().and_then(cancelled) {
+                Some(put) => Ok(put),
+                None => Err(failed(DOING, error)),
+            },
         }
     }
 
@@ -131,8 +147,8 @@ impl Aws {
         }
     }
 
-    fn put_absent(&self, head: &Head, item: Attributes) -> Answer<Put> {
-        Put::builder()
+    fn put_absent(&self, head: &Head, item: Attributes) -> Answer<PutItem> {
+        PutItem::builder()
             .table_name(&self.place.table)
             .set_item(Some(item))
             .condition_expression(ABSENT)
@@ -164,6 +180,28 @@ fn end(head: &Head, plan: &[Queued]) -> Timestamp {
     last(plan).map_or(longest, |last| life::with_delivery(longest, last))
 }
 
+/// What became of a transaction that was cancelled for others; `None` where the service had another reason, such as too
+/// many requests, and the caller may not think that anything stands.
+fn cancelled(error: &TransactWriteItemsError) -> Option<Put> {
+    let TransactWriteItemsError::TransactionCanceledException(cancelled) = error else {
+        return None;
+    };
+    let reasons = cancelled.cancellation_reasons().iter();
+    let codes: Vec<&str> = reasons
+        .filter_map(|reason| reason.code())
+        .filter(|code| *code != "None")
+        .collect();
+    let of_others = |code: &&str| matches!(*code, UNMET | CONFLICT);
+    if codes.is_empty() || !codes.iter().all(of_others) {
+        return None;
+    }
+    Some(if codes.contains(&UNMET) {
+        Put::OthersFirst
+    } else {
+        Put::Conflict
+    })
+}
+
 fn hints(head: &Head, plan: &[Queued]) -> Vec<Message> {
     let message = |queued: &Queued| Message {
         key: queued.key.clone(),
@@ -173,4 +211,35 @@ fn hints(head: &Head, plan: &[Queued]) -> Vec<Message> {
         event: None,
     };
     plan.iter().map(message).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::types::CancellationReason;
+    use aws_sdk_dynamodb::types::error::TransactionCanceledException;
+
+    use super::*;
+
+    #[test]
+    fn only_a_condition_or_another_transaction_is_the_doing_of_others() {
+        for (codes, expected) in [
+            (&["None", UNMET][..], Some(Put::OthersFirst)),
+            (&["None", CONFLICT], Some(Put::Conflict)),
+            (&[CONFLICT, UNMET], Some(Put::OthersFirst)),
+            (&["None", "ThrottlingError"], None),
+            (&[UNMET, "ThrottlingError"], None),
+            (&["ProvisionedThroughputExceeded"], None),
+            (&["ValidationError"], None),
+            (&[], None),
+        ] {
+            let reason = |code: &&str| CancellationReason::builder().code(*code).build();
+            let reasons = codes.iter().map(reason).collect();
+            let exception = TransactionCanceledException::builder();
+            let exception = exception.set_cancellation_reasons(Some(reasons)).build();
+            let error = TransactWriteItemsError::TransactionCanceledException(exception);
+            assert_eq!(cancelled(&error), expected, "{codes:?}");
+        }
+        let other = TransactWriteItemsError::unhandled("another failure");
+        assert_eq!(cancelled(&other), None);
+    }
 }

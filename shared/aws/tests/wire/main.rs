@@ -17,6 +17,7 @@ mod lost;
 mod proxy;
 mod queue;
 mod repeats;
+mod replay;
 mod sample;
 mod settings;
 mod stay;

@@ -25,6 +25,8 @@ pub(crate) enum Fate {
     AnswerLost,
     /// This JSON text is the answer, and nothing is passed on.
     Answered(String),
+    /// This JSON text is the answer that the request is refused with, and nothing is passed on.
+    Refused(String),
 }
 
 type Rule = dyn FnMut(&Request) -> Fate + Send;
@@ -106,11 +108,8 @@ fn serve(
         let fate = (lock(rule))(&request);
         let answer = match &fate {
             Fate::Lost => return client.shutdown(std::net::Shutdown::Both),
-            Fate::Answered(json) => {
-                let length = json.len();
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\n";
-                format!("{head}content-length: {length}\r\n\r\n{json}").into_bytes()
-            }
+            Fate::Answered(json) => made("200 OK", json),
+            Fate::Refused(json) => made("400 Bad Request", json),
             Fate::Passed | Fate::AnswerLost => {
                 let mut service = TcpStream::connect(upstream)?;
                 service.write_all(&head)?;
@@ -129,6 +128,13 @@ fn serve(
         writer.write_all(&answer)?;
     }
     Ok(())
+}
+
+/// An answer that no service gave.
+fn made(status: &str, json: &str) -> Vec<u8> {
+    let length = json.len();
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/x-amz-json-1.0\r\n");
+    format!("{head}content-length: {length}\r\n\r\n{json}").into_bytes()
 }
 
 /// The operation that a request's head names.
