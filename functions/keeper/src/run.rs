@@ -68,6 +68,7 @@ fn log(kept: &Kept, took: Duration) {
         dropped = kept.returned.dropped,
         died = kept.returned.died,
         released = kept.released,
+        tickets_put = kept.tickets_put,
         tickets_removed = kept.tickets.removed,
         folded = kept.folded,
         failed = kept.failed.len(),

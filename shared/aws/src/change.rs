@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use switchboard_core::delivery::State;
 use switchboard_core::ports::{Answer, BackendError};
+use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
 
 use crate::failure::{Conditional, conditional};
@@ -67,6 +68,16 @@ pub(crate) fn look(due: Timestamp, now: Timestamp) -> Timestamp {
     }
     let before = i64::try_from(LOOK_BEFORE.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(due.millis().saturating_sub(before))
+}
+
+/// When the keeper is to look at a delivery that stands so since now.
+pub(crate) fn watched(stood: &Stood, now: Timestamp) -> Option<Timestamp> {
+    match stood.state {
+        State::Waiting => Some(look(stood.due, now)),
+        // Its ticket is put behind the record, if nothing comes between.
+        State::Dead => Some(now.plus(LOOK_AFTER)),
+        State::Held | State::Delivered => None,
+    }
 }
 
 /// An update expression that makes an item of `after`, with names and values.

@@ -129,6 +129,17 @@ pub(crate) fn waiting(shard: u8) -> String {
     shard.to_string()
 }
 
+/// Partition of the same index where dead letters are that owe a ticket.
+pub(crate) fn owing(shard: u8) -> String {
+    format!("t{shard}")
+}
+
+/// Keys there of one whose ticket the keeper is to put then.
+pub(crate) fn owing_of(look: Timestamp, id: &DeliveryId) -> (String, String) {
+    let (_, sort) = waiting_of(look, id);
+    (owing(shard(id.as_str())), sort)
+}
+
 /// Keys of a waiting delivery in the index of what is to be looked at.
 pub(crate) fn waiting_of(look: Timestamp, id: &DeliveryId) -> (String, String) {
     (

@@ -34,6 +34,7 @@ pub mod secrets;
 mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod ticket;
 mod token;
 mod unrecorded;
 mod view;

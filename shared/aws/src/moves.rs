@@ -9,7 +9,7 @@ use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
 
 use crate::accept::{AT_ONCE, planned};
-use crate::change::{Changed, Known, Seen, look};
+use crate::change::{Changed, Known, Seen, watched};
 use crate::find::{Due, Found};
 use crate::item::delivery::{Delivery, Watch};
 use crate::message::{Message, Origin};
@@ -92,7 +92,7 @@ impl Aws {
     /// Makes open deliveries of a destination dead letters. Of your endpoint only while it is not set: that is looked at
     /// when what is open was found, and once more when it was buried. Where it was set in between, all of it is put back.
     ///
-    /// Each event lives longer before its delivery is dead. Cut in between, it only lives longer; twice finds nothing more.
+    /// Each event lives longer before its delivery is dead. The keeper puts the tickets. Cut in between, it only lives longer; twice finds nothing more.
     /// Cut before the second look, what was buried too late stays a dead letter, which a redrive sends.
     pub(crate) async fn bury_open(
         &self,
@@ -302,7 +302,7 @@ impl Aws {
             changed_at: now,
             about,
             watch: Watch {
-                look: (stood.state == State::Waiting).then(|| look(stood.due, self.clock.now())),
+                look: watched(&stood, self.clock.now()),
                 looks: 0,
                 ..before.watch
             },

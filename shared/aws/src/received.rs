@@ -14,7 +14,7 @@ use crate::accept::planned;
 use crate::change::{Changed, Known, ROUNDS, Seen};
 use crate::failure::failed;
 use crate::item::delivery::Delivery;
-use crate::message::{Message, Ticket, ticket};
+use crate::message::{Message, Ticket};
 use crate::moves::Round;
 
 impl Aws {
@@ -54,10 +54,7 @@ impl Aws {
             })
             .await?;
         match buried {
-            Some(dead) => {
-                self.put_ticket(ticket(&dead.key, dead.stood.attempts))
-                    .await
-            }
+            Some(dead) => self.put_owed(&dead).await,
             None => Ok(()),
         }
     }

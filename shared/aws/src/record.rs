@@ -7,10 +7,10 @@ use switchboard_core::ports::{Answer, BackendError, Keep, Recorded};
 use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
 
-use crate::change::{Changed, Known, ROUNDS, Seen, look};
+use crate::change::{Changed, Known, ROUNDS, Seen, watched};
 use crate::item::delivery::{About, Delivery, Watch};
 use crate::memory;
-use crate::message::{Message, Origin, ticket};
+use crate::message::{Message, Origin};
 use crate::read::unreadable;
 use crate::token::Token;
 use crate::{Aws, life};
@@ -21,11 +21,10 @@ impl Aws {
     /// The port's step, in this order: an event that is to live longer does so; the record is written, which is the step;
     /// the one next hint is sent, or the ticket put.
     ///
-    /// Cut before the write, nothing stands. Cut behind it, the keeper finds a waiting delivery by `look`, and the same call
-    /// made again finds its own attempt recorded last and sends what was left. A death that is cut there and not recorded
-    /// again stands in the list without its ticket. Of two that record the same attempt at once, the
-    /// second finds the first's record, decides on it and changes nothing, so that no second hint is sent. A write whose
-    /// answer was lost is known by its token.
+    /// Cut before the write, nothing stands. Cut behind it, the keeper finds by `look` what waits and what owes a ticket, and
+    /// the same call made again finds its own attempt recorded last and sends what was left. Of two that record the same
+    /// attempt at once, the second finds the first's record, decides on it and changes nothing, so that no second hint is
+    /// sent. A write whose answer was lost is known by its token.
     pub(crate) async fn record_attempt(
         &self,
         attempt: &Attempt,
@@ -155,7 +154,15 @@ impl Aws {
                 until,
             },
             watch: Watch {
-                look: (stood.state == State::Waiting).then(|| look(stood.due, self.clock.now())),
+                look: match before {
+                    // That death was there before, with its ticket or without.
+                    Some(before)
+                        if before.stood.state == State::Dead && stood.state == State::Dead =>
+                    {
+                        before.watch.look
+                    }
+                    Some(_) | None => watched(&stood, self.clock.now()),
+                },
                 looks: 0,
                 ..before.map(|before| before.watch).unwrap_or_default()
             },
@@ -177,10 +184,7 @@ impl Aws {
                 };
                 self.send(&[message]).await
             }
-            State::Dead => {
-                self.put_ticket(ticket(&after.key, after.stood.attempts))
-                    .await
-            }
+            State::Dead => self.put_owed(after).await,
             State::Held | State::Delivered => Ok(()),
         }
     }

@@ -63,7 +63,7 @@ pub const SCOPED: Index = Index {
     projection: Projection::Keys,
 };
 
-/// Waiting deliveries that have a record, by when the keeper is to look at them.
+/// What the keeper is to look at, by when: waiting deliveries that have a record, and dead letters that owe a ticket.
 pub const WAITING: Index = Index {
     name: "waiting",
     key: key(names::WAITING),

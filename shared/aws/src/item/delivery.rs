@@ -25,7 +25,7 @@ pub(crate) struct About {
 /// What the keeper keeps of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Watch {
-    /// When it is to be looked at; `None` unless it waits.
+    /// When it is to be looked at: one that waits always, a dead one while it owes a ticket, others never.
     pub(crate) look: Option<Timestamp>,
     /// How often it was looked at since the last record.
     pub(crate) looks: u32,
@@ -196,7 +196,14 @@ impl Delivery {
         let line = stood
             .reason
             .map(|reason| death_line(reason, stood.log.last()));
-        let look = self.watch.look.filter(|_| stood.state == State::Waiting);
+        let look = self.watch.look.filter(|_| match stood.state {
+            State::Waiting | State::Dead => true,
+            State::Held | State::Delivered => false,
+        });
+        let watched = look.map(|look| match stood.state {
+            State::Dead => keys::owing_of(look, &self.key.id),
+            State::Waiting | State::Held | State::Delivered => keys::waiting_of(look, &self.key.id),
+        });
         let open = keys::open_of(
             stood.state,
             &self.key.destination,
@@ -234,10 +241,7 @@ impl Delivery {
             .number_if_any(names::LOOKS, Some(self.watch.looks).filter(|n| *n > 0))
             .number_if_any(names::RETURNS, Some(returns).filter(|n| *n > 0))
             .number_if_any(names::RETURNED, returned_at.map(Timestamp::millis))
-            .index(
-                names::WAITING,
-                look.map(|look| keys::waiting_of(look, &self.key.id)),
-            )
+            .index(names::WAITING, watched)
             .index(names::OPEN, open)
             .text_if_any(names::DEAD, dead)
             .done()
@@ -334,6 +338,17 @@ pub(crate) mod tests {
             let found = indexes.map(|index| item.contains_key(index));
             assert_eq!(found, expected, "{state:?}");
         }
+    }
+
+    #[test]
+    fn a_dead_letter_that_owes_a_ticket_stands_apart_from_what_waits() {
+        let mut dead = sample(State::Dead);
+        dead.watch.look = Some(dead.changed_at);
+        let item = dead.write();
+        let waiting = sample(State::Waiting).write();
+        let partition = names::WAITING[0];
+        assert_ne!(item[partition], waiting[partition]);
+        assert_eq!(Delivery::read(&item), Ok(dead));
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) const TTL: &str = "ttl";
 pub(crate) const RECENT: [&str; 2] = ["g1", "g1s"];
 /// Index of events with a scope: their partition; sorted as recent events are.
 pub(crate) const SCOPED: &str = "g2";
-/// Index of waiting deliveries by when they are to be looked at.
+/// Index of what the keeper is to look at, by when: waiting deliveries, and dead letters that owe a ticket.
 pub(crate) const WAITING: [&str; 2] = ["g3", "g3s"];
 /// Index of waiting, held and dead deliveries by destination.
 pub(crate) const OPEN: [&str; 2] = ["g4", "g4s"];
@@ -79,7 +79,7 @@ pub(crate) const REASON: &str = "why";
 pub(crate) const REASON_LINE: &str = "wl";
 /// When a delivery's event was received.
 pub(crate) const RECEIVED: &str = "ra";
-/// When the keeper is to look at a waiting delivery.
+/// When the keeper is to look at a waiting delivery, or to put the ticket of a dead one.
 pub(crate) const LOOK: &str = "lk";
 /// How often it has looked since the last record.
 pub(crate) const LOOKS: &str = "bk";

@@ -66,6 +66,8 @@ pub enum Step {
     Returned,
     /// Held deliveries of destinations that are not.
     Held,
+    /// Tickets that deaths owe.
+    Owed,
     /// Tickets of deliveries that are dead no more.
     Tickets,
     /// What a run without time left undone.
@@ -85,6 +87,7 @@ impl Step {
             Self::Overdue => "overdue deliveries",
             Self::Returned => "returned messages",
             Self::Held => "held deliveries",
+            Self::Owed => "owed tickets",
             Self::Tickets => "tickets",
             Self::Rest => "what there was no time for",
             Self::Fold => "the fold",
@@ -143,6 +146,8 @@ pub struct Kept {
     pub returned: Returned,
     /// Held deliveries that were put back to waiting.
     pub released: u32,
+    /// Tickets that were put, since a death owed them for some minutes.
+    pub tickets_put: u32,
     /// Tickets.
     pub tickets: Tickets,
     /// Records of the table's stream that were read.

@@ -19,6 +19,7 @@ mod cursor;
 mod inbox;
 mod kept;
 mod overdue;
+mod owed;
 mod records;
 mod returned;
 mod tickets;
@@ -126,6 +127,9 @@ impl Keeper {
         let released = self.release(now, budget.deliveries, &mut kept.released);
         let released = released.await;
         kept.after(Step::Held, released);
+        let put = self.put_tickets(now, budget.deliveries, &mut kept.tickets_put);
+        let put = put.await;
+        kept.after(Step::Owed, put);
         let cleared = self.clear_tickets(budget.tickets, &mut kept.tickets).await;
         kept.after(Step::Tickets, cleared);
     }

@@ -10,9 +10,9 @@ use switchboard_core::time::Timestamp;
 use super::inbox::Taken;
 use super::{FAILURES, Keeper, Returned};
 use crate::accept::planned;
-use crate::change::{Changed, Known, ROUNDS, Seen};
+use crate::change::{Changed, Known, ROUNDS, Seen, watched};
 use crate::item::delivery::{About, Delivery, Watch};
-use crate::message::{Message, Origin, Ticket, ticket};
+use crate::message::{Message, Origin, Ticket};
 
 const DOING: &str = "sorting returned messages";
 /// The return after which a delivery is dead.
@@ -32,8 +32,6 @@ enum Sorted {
 enum Standing {
     /// A delivery that waits for it, and what its change is conditional on.
     Waiting(Box<Delivery>, Seen),
-    /// A delivery that died of its returns.
-    Died(Box<Delivery>),
     /// Nothing any more.
     Past,
 }
@@ -112,11 +110,7 @@ impl Keeper {
         for _ in 0..ROUNDS {
             let (delivery, seen) = match self.standing(&message, now).await? {
                 Standing::Waiting(delivery, seen) => (*delivery, seen),
-                Standing::Died(delivery) => {
-                    // Whoever recorded that may have been cut before the ticket.
-                    self.put_ticket_of(&delivery).await?;
-                    return Ok(Sorted::Dropped);
-                }
+                // Dead too: it owes its ticket where whoever recorded that was cut before it.
                 Standing::Past => return Ok(Sorted::Dropped),
             };
             let Some(after) = self.counted(delivery, now) else {
@@ -125,7 +119,7 @@ impl Keeper {
             self.aws.keep_event(&after, self.keep).await?;
             match self.aws.change(DOING, &after, &seen, Known::Whole).await? {
                 Changed::Yes if after.stood.state == State::Dead => {
-                    self.put_ticket_of(&after).await?;
+                    self.aws.put_owed(&after).await?;
                     return Ok(Sorted::Died);
                 }
                 Changed::Yes => return self.send_back(message).await,
@@ -148,11 +142,6 @@ impl Keeper {
         Ok(Sorted::SentBack)
     }
 
-    async fn put_ticket_of(&self, delivery: &Delivery) -> Answer<()> {
-        let ticket = ticket(&delivery.key, delivery.stood.attempts);
-        self.aws.put_ticket(ticket).await
-    }
-
     async fn standing(&self, message: &Message, now: Timestamp) -> Answer<Standing> {
         let key = &message.key;
         let record = self.aws.delivery(&key.event, &key.id).await?;
@@ -160,15 +149,12 @@ impl Keeper {
             if record.stood.due != message.due {
                 return Ok(Standing::Past);
             }
-            return Ok(match (record.stood.state, record.stood.reason) {
-                (State::Waiting, _) => {
+            return Ok(match record.stood.state {
+                State::Waiting => {
                     let seen = Seen::LeftBy(record.token.clone());
                     Standing::Waiting(Box::new(record), seen)
                 }
-                (State::Dead, Some(DeathReason::ReturnedTooOften)) => {
-                    Standing::Died(Box::new(record))
-                }
-                (State::Dead | State::Held | State::Delivered, _) => Standing::Past,
+                State::Dead | State::Held | State::Delivered => Standing::Past,
             });
         }
         // Planned, and never attempted: it waits for what its plan says.
@@ -209,17 +195,22 @@ impl Keeper {
             return Some(after);
         }
         let until = self.keep.until_when_dead(after.about.received_at);
+        let stood = Stood {
+            state: State::Dead,
+            reason: Some(DeathReason::ReturnedTooOften),
+            ..after.stood
+        };
         Some(Delivery {
             changed_at: now,
             about: About {
                 until: after.about.until.max(until),
                 ..after.about
             },
-            stood: Stood {
-                state: State::Dead,
-                reason: Some(DeathReason::ReturnedTooOften),
-                ..after.stood
+            watch: Watch {
+                look: watched(&stood, now),
+                ..after.watch
             },
+            stood,
             ..after
         })
     }

@@ -288,6 +288,6 @@ async fn a_second_death_of_an_event_reads_how_long_that_stays_and_no_more() {
         .expect("recorded");
     let mut made = proxy.operations().split_off(before);
     made.retain(|operation| operation != "SendMessage");
-    // How long it stays; that the settings know the destination, once in a process; the record.
-    assert_eq!(made, ["GetItem", "UpdateItem", "UpdateItem"]);
+    // How long it stays; that the settings know the destination, once in a process; the record; that its ticket is put.
+    assert_eq!(made, ["GetItem", "UpdateItem", "UpdateItem", "UpdateItem"]);
 }
