@@ -24,6 +24,7 @@ use crate::memory::Memory;
 use crate::repeat::Budget;
 use crate::settings;
 use crate::token::Tokens;
+use crate::unrecorded::Ways;
 use crate::views::shared::Shared;
 
 /// Where the state lies.
@@ -60,6 +61,7 @@ pub struct Aws {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tokens: Tokens,
     pub(crate) memory: Memory,
+    pub(crate) ways: Ways,
     pub(crate) settings: settings::Store,
     pub(crate) repeats: Budget,
     pub(crate) fold: Fold<TableStream>,
@@ -107,6 +109,7 @@ impl Aws {
             clock,
             tokens: Tokens::new(rng),
             memory: Memory::default(),
+            ways: Ways::default(),
             settings,
         }
     }

@@ -13,7 +13,7 @@ use crate::change::{Changed, Known, Seen, watched};
 use crate::find::{Due, Found};
 use crate::item::delivery::{Delivery, Watch};
 use crate::message::{Message, Origin};
-use crate::unrecorded::Unrecorded;
+use crate::unrecorded::{Unrecorded, Wanted};
 use crate::{Aws, keys};
 
 /// A delivery that is to be moved, as it was found.
@@ -59,28 +59,27 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn add(&mut self, found: impl IntoIterator<Item = Candidate>, left: u32, limit: u32) {
+    fn add_rows(&mut self, found: Found, limit: u32) {
+        let rows = found.rows.into_iter().map(Box::new).map(Candidate::Row);
+        self.found.extend(rows);
         let most = usize::try_from(limit).unwrap_or(usize::MAX);
-        self.found.extend(found);
         let surplus = self.found.len().saturating_sub(most);
         self.found.truncate(most);
         self.left = self
             .left
-            .saturating_add(left)
+            .saturating_add(found.left)
             .saturating_add(u32::try_from(surplus).unwrap_or(u32::MAX));
     }
 
-    fn add_rows(&mut self, found: Found, limit: u32) {
-        self.add(
-            found.rows.into_iter().map(Box::new).map(Candidate::Row),
-            found.left,
-            limit,
-        );
+    /// How many more a step takes.
+    fn room(&self, limit: u32) -> u32 {
+        limit.saturating_sub(number(&self.found))
     }
 
-    fn add_planned(&mut self, found: Vec<Unrecorded>, limit: u32) {
+    fn add_planned(&mut self, found: Vec<Unrecorded>, left: u32) {
         let found = found.into_iter().map(Box::new).map(Candidate::Planned);
-        self.add(found, 0, limit);
+        self.found.extend(found);
+        self.left = self.left.saturating_add(left);
     }
 }
 
@@ -108,7 +107,12 @@ impl Aws {
         for state in [State::Waiting, State::Held] {
             open.add_rows(self.find(state, to, Due::Ever, limit).await?, limit);
         }
-        open.add_planned(self.unrecorded(destination, None).await?, limit);
+        let wanted = Wanted {
+            destination: destination.clone(),
+            due: None,
+        };
+        let (planned, way) = self.unrecorded(&wanted, open.room(limit)).await?;
+        open.add_planned(planned, way.left());
         if self.is_endpoint_set_again(destination).await? {
             return Ok(Moved::default());
         }
@@ -125,6 +129,7 @@ impl Aws {
             self.put_back(DOING, moved, &dues, now, Round::Same).await?;
             return Ok(Moved::default());
         }
+        self.go_on(wanted, way, left);
         let done = number(&moved);
         Ok(Moved { done, left })
     }
@@ -152,7 +157,12 @@ impl Aws {
             self.find(State::Waiting, to, Due::By(now), limit).await?,
             limit,
         );
-        due.add_planned(self.unrecorded(destination, Some(now)).await?, limit);
+        let wanted = Wanted {
+            destination: destination.clone(),
+            due: Some(now),
+        };
+        let (planned, way) = self.unrecorded(&wanted, due.room(limit)).await?;
+        due.add_planned(planned, way.left());
         if !self
             .settings
             .now()
@@ -172,6 +182,7 @@ impl Aws {
                 }
             })
             .await?;
+        self.go_on(wanted, way, left);
         let done = number(&moved);
         Ok(Moved { done, left })
     }

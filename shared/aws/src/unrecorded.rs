@@ -1,12 +1,14 @@
 //! Finding planned deliveries that have no record: they are in no index, so the recent events are walked, as far back as the
 //! keeper has not seen to every delivery's having one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use switchboard_core::names::{DestinationName, SourceName};
-use switchboard_core::ports::{Answer, BackendError, Queued};
+use switchboard_core::ports::{Answer, BackendError, Moved, Queued};
 use switchboard_core::time::Timestamp;
 
 use crate::accept::AT_ONCE;
@@ -14,6 +16,7 @@ use crate::failure::failed;
 use crate::item::event::Head;
 use crate::item::{Attributes, Reading, names, place};
 use crate::read::unreadable;
+use crate::views::lanes::{From, Lanes, List};
 use crate::{Aws, keys, schema};
 
 const DOING: &str = "finding deliveries without a record";
@@ -22,6 +25,11 @@ pub(crate) const KEYS: usize = 100;
 /// How often what the service did not come to is asked for again.
 const ROUNDS: u32 = 20;
 
+/// How many beyond a step's share are counted.
+const COUNTED: usize = Moved::COUNTED as usize;
+/// Steps of one call follow each other at once.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(10);
+
 /// A planned delivery without a record, and its event.
 #[derive(Clone, Debug)]
 pub(crate) struct Unrecorded {
@@ -29,30 +37,140 @@ pub(crate) struct Unrecorded {
     pub(crate) queued: Queued,
 }
 
+/// Which planned deliveries are looked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Wanted {
+    /// Those to this destination.
+    pub(crate) destination: DestinationName,
+    /// Only those that are due by then.
+    pub(crate) due: Option<Timestamp>,
+}
+
+impl Wanted {
+    fn is(&self, queued: &Queued) -> bool {
+        queued.key.destination == self.destination && self.due.is_none_or(|due| queued.due <= due)
+    }
+}
+
+/// How far the steps of one call of an operator came.
+#[derive(Debug)]
+pub(crate) struct Way {
+    /// Found, and to be moved by the next steps.
+    found: VecDeque<Unrecorded>,
+    /// The sort key that recent events are read on from.
+    from: String,
+}
+
+impl Way {
+    fn since(since: Option<Timestamp>) -> Self {
+        Self {
+            found: VecDeque::new(),
+            from: keys::moment(since.unwrap_or_default()),
+        }
+    }
+
+    /// How many are left, as far as they are counted.
+    pub(crate) fn left(&self) -> u32 {
+        u32::try_from(self.found.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The ways that steps of this process are on. One that is not gone on with is forgotten: the next call begins anew.
+#[derive(Debug, Default)]
+pub(crate) struct Ways(Mutex<BTreeMap<Wanted, (Duration, Way)>>);
+
+impl Ways {
+    fn take(&self, wanted: &Wanted, ticks: Duration) -> Option<Way> {
+        let (kept_at, way) = self.lock().remove(wanted)?;
+        (ticks.saturating_sub(kept_at) < FORGOTTEN_AFTER).then_some(way)
+    }
+
+    fn keep(&self, wanted: Wanted, way: Way, ticks: Duration) {
+        let mut ways = self.lock();
+        ways.retain(|_, (kept_at, _)| ticks.saturating_sub(*kept_at) < FORGOTTEN_AFTER);
+        ways.insert(wanted, (ticks, way));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Wanted, (Duration, Way)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Aws {
-    /// The planned deliveries to `destination` without a record that are due by `due`, the oldest event first.
+    /// The next planned deliveries without a record, the oldest event first, at most `most`; and how to go on behind them.
+    /// One step after the other reads each recent event once: what is found beyond a step's share is kept for the next
+    /// one, which only looks whether something came first.
     pub(crate) async fn unrecorded(
         &self,
-        destination: &DestinationName,
-        due: Option<Timestamp>,
-    ) -> Answer<Vec<Unrecorded>> {
-        let since = self.walked().await?;
-        let mut planned = Vec::new();
-        for head in self.recent_heads(since).await? {
-            let wanted = head.plan.iter().filter(|queued| {
-                queued.key.destination == *destination && due.is_none_or(|due| queued.due <= due)
-            });
-            for queued in wanted.cloned().collect::<Vec<_>>() {
-                let head = head.clone();
-                planned.push(Unrecorded { head, queued });
+        wanted: &Wanted,
+        most: u32,
+    ) -> Answer<(Vec<Unrecorded>, Way)> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut way = match self.ways.take(wanted, self.clock.ticks()) {
+            Some(way) => way,
+            None => Way::since(self.walked().await?),
+        };
+        let mut next = Vec::new();
+        while next.len() < most && !way.found.is_empty() {
+            let share = most.saturating_sub(next.len()).min(KEYS);
+            let some = way.found.drain(..share.min(way.found.len()));
+            let some: Vec<Unrecorded> = some.collect();
+            next.extend(self.without_record(&some).await?);
+        }
+        let share = most.saturating_sub(next.len());
+        self.find_on(wanted, &mut way, share.saturating_add(COUNTED))
+            .await?;
+        next.extend(way.found.drain(..share.min(way.found.len())));
+        Ok((next, way))
+    }
+
+    /// Keeps how to go on, once what was given is moved. With nothing left, the next step is another call's.
+    pub(crate) fn go_on(&self, wanted: Wanted, way: Way, left: u32) {
+        if left > 0 {
+            self.ways.keep(wanted, way, self.clock.ticks());
+        }
+    }
+
+    /// Reads on until so many are found.
+    async fn find_on(&self, wanted: &Wanted, way: &mut Way, most: usize) -> Answer<()> {
+        if way.found.len() >= most {
+            return Ok(());
+        }
+        let sources = self.settings.now().await?.sources.clone();
+        let partitions = sources
+            .iter()
+            .flat_map(|source| (0..keys::SHARDS).map(|shard| keys::recent(source, shard)));
+        let list = List {
+            doing: DOING,
+            index: Some(schema::RECENT),
+            partitions: partitions.collect(),
+            from: From::Oldest(way.from.clone()),
+            wanted: most.saturating_sub(way.found.len()),
+        };
+        let mut lanes = Lanes::new(self, list);
+        while way.found.len() < most {
+            let rows = lanes.take(KEYS).await?;
+            let mut planned = Vec::new();
+            for row in &rows {
+                let head = Head::read(&row.item).map_err(unreadable(DOING))?;
+                let of_it = head.plan.iter().filter(|queued| wanted.is(queued));
+                planned.extend(of_it.map(|queued| Unrecorded {
+                    head: head.clone(),
+                    queued: queued.clone(),
+                }));
+            }
+            for some in planned.chunks(KEYS) {
+                way.found.extend(self.without_record(some).await?);
+            }
+            if let Some(last) = rows.last() {
+                // No key goes on behind another one.
+                way.from = format!("{}!", last.sort);
+            }
+            if rows.len() < KEYS {
+                return Ok(());
             }
         }
-        let mut found = Vec::new();
-        for chunk in planned.chunks(KEYS) {
-            found.extend(self.without_record(chunk).await?);
-        }
-        found.sort_by_key(|one| one.head.received_at);
-        Ok(found)
+        Ok(())
     }
 
     /// Where the keeper's later walk is.

@@ -21,6 +21,7 @@ mod replay;
 mod sample;
 mod settings;
 mod stay;
+mod steps;
 #[path = "../support/mod.rs"]
 mod support;
 mod views;
