@@ -16,7 +16,7 @@ pub struct Budget {
     pub tickets: u32,
     /// Reads of the table's stream.
     pub reads: u32,
-    /// How long everything before the fold may take.
+    /// How long everything before the fold may take. No step takes all of it.
     pub time: Duration,
     /// How long the fold may take.
     pub fold_time: Duration,
@@ -68,8 +68,6 @@ pub enum Step {
     Held,
     /// Tickets of deliveries that are dead no more.
     Tickets,
-    /// What a run without time left undone.
-    Rest,
     /// Adding to the totals.
     Fold,
     /// Counts that this process kept in memory.
@@ -86,7 +84,6 @@ impl Step {
             Self::Returned => "returned messages",
             Self::Held => "held deliveries",
             Self::Tickets => "tickets",
-            Self::Rest => "what there was no time for",
             Self::Fold => "the fold",
             Self::Journal => "the journal",
         }

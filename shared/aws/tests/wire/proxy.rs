@@ -22,6 +22,8 @@ pub(crate) enum Fate {
     Lost,
     /// It is passed on, and its answer lost with the connection.
     AnswerLost,
+    /// Nothing is ever answered, until the client goes.
+    Unanswered,
     /// This JSON text is the answer, and nothing is passed on.
     Answered(String),
 }
@@ -92,6 +94,7 @@ fn serve(
         let fate = (lock(rule))(&request);
         let answer = match &fate {
             Fate::Lost => return client.shutdown(std::net::Shutdown::Both),
+            Fate::Unanswered => return message(&mut reader).map(drop),
             Fate::Answered(json) => {
                 let length = json.len();
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\n";
