@@ -137,3 +137,11 @@ fn the_keeper_starts_each_minute() {
     });
     assert_eq!(properties("Keeper", FUNCTION)["Events"], due);
 }
+
+/// By default the platform makes a run that failed twice again, beside those of the next minutes, and runs that it has no
+/// room for up to six hours later.
+#[test]
+fn a_run_of_the_keeper_is_never_made_again_or_late() {
+    let due = json!({ "MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60 });
+    assert_eq!(properties("Keeper", FUNCTION)["EventInvokeConfig"], due);
+}
