@@ -45,6 +45,14 @@ impl Invoked {
             Self::Failed(error) => panic!("the invocation failed: {error}"),
         }
     }
+
+    /// What it said of its failure; an answer fails the test.
+    pub fn failure(self) -> Value {
+        match self {
+            Self::Answered(answer) => panic!("the invocation was answered: {answer}"),
+            Self::Failed(error) => error,
+        }
+    }
 }
 
 struct Invocation {

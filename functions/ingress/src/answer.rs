@@ -8,8 +8,10 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use lambda_http::{Request, RequestExt};
+use switchboard_aws::Aws;
 use switchboard_functions::http::as_it_came;
 use switchboard_web::ingress::IngressLimits;
+use tokio::time::timeout;
 use tower::ServiceExt;
 
 /// How long a request may take: less than the five seconds after which the first senders give up.
@@ -29,16 +31,32 @@ pub(crate) const LIMITS: IngressLimits = IngressLimits {
     unwanted_time: Duration::ZERO,
 };
 
-/// The router's answer, or that the sender is to try again. What was begun then goes on when the process does.
-pub(crate) async fn within_time(router: Router, request: Request) -> Result<Response, Infallible> {
+/// The router's answer, or that the sender is to try again. What was begun then goes on when the process does. Beside it
+/// `counting` is done, of which the answer waits for as much as for the request's own counts.
+pub(crate) async fn within_time(
+    router: Router,
+    request: Request,
+    counting: impl Future<Output = ()>,
+) -> Result<Response, Infallible> {
     let path = request.raw_http_path().to_owned();
     let request = as_it_came(request, &path);
-    if let Ok(answered) = tokio::time::timeout(WHOLE, router.oneshot(request)).await {
+    let answering = timeout(WHOLE, router.oneshot(request));
+    let counting = timeout(LIMITS.count_time, counting);
+    // What is cut off of the counting is counted later.
+    let (answered, _) = tokio::join!(answering, counting);
+    if let Ok(answered) = answered {
         return answered;
     }
     let limit_ms = u64::try_from(WHOLE.as_millis()).unwrap_or(u64::MAX);
     tracing::error!(limit_ms, "a request took too long");
     Ok(try_again())
+}
+
+/// Writes what earlier requests left to be counted, if it is time.
+pub(crate) async fn count(backend: &Aws) {
+    if let Err(error) = backend.flush_due().await {
+        tracing::error!(error = %error.line(), "not written to the journal; counted in memory");
+    }
 }
 
 fn try_again() -> Response {
@@ -59,8 +77,8 @@ mod tests {
     #[tokio::test]
     async fn whatever_a_request_waits_for_its_sender_is_told_to_try_again_in_time() {
         let stuck = Router::new().fallback(any(std::future::pending::<()>));
-        let answering = within_time(stuck, Request::default());
-        let answered = tokio::time::timeout(DEADLINE, answering).await;
+        let answering = within_time(stuck, Request::default(), std::future::pending());
+        let answered = timeout(DEADLINE, answering).await;
         let Ok(answer) = answered.expect("in time");
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(answer.headers().contains_key(RETRY_AFTER));

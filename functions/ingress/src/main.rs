@@ -27,6 +27,7 @@ async fn serve(mut start: Start) -> Result<(), Ended> {
     let settings = start.environment.whole(settings)?;
     let board = Board::new(settings, &start.clock, &mut start.rng);
     let (backend, clock, rng) = (Arc::new(board.aws), start.clock, Mutex::new(start.rng));
+    let counts = Arc::clone(&backend);
     let build = move |current: &Current| {
         let mut rng = rng.lock().unwrap_or_else(PoisonError::into_inner);
         let ingress = Ingress::new(
@@ -40,7 +41,9 @@ async fn serve(mut start: Start) -> Result<(), Ended> {
     };
     let router = deployed::router(board.deployed, build);
     lambda_http::run(service_fn(move |request| {
-        answer::within_time(router.clone(), request)
+        let counts = Arc::clone(&counts);
+        let counting = async move { answer::count(&counts).await };
+        answer::within_time(router.clone(), request, counting)
     }))
     .await
     .map_err(Ended::because)

@@ -25,7 +25,7 @@ async fn serve(mut start: Start) -> Result<(), Ended> {
     let invoked = move |invocation: LambdaEvent<Value>| {
         let runs = Arc::clone(&runs);
         async move {
-            runs.one(invocation.context.deadline).await;
+            runs.one(invocation.context.deadline).await?;
             Ok::<_, Error>(Value::Null)
         }
     };

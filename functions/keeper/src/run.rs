@@ -1,19 +1,35 @@
-//! One run: its budget of time, and the one line that tells of it.
+//! One run: its budget of time, the one line that tells of it, and whether it failed.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_aws::Aws;
-use switchboard_aws::keeper::{Budget, Keeper, KeeperIntervals, Kept};
+use switchboard_aws::keeper::{Budget, Keeper, KeeperIntervals, Kept, Step};
 use switchboard_core::configuration::Configuration;
 use switchboard_core::deployed::Deployed;
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_functions::board::Board;
+use switchboard_functions::log::MEASURED;
 
 /// What is left of the platform's limit for the last calls under way, each of which may take some seconds.
 const LEFT: Duration = Duration::from_secs(8);
 /// The longest run: the next one comes a minute after the one before.
 const LONGEST: Duration = Duration::from_secs(45);
+
+/// Steps of a run failed, or did not come to an end in their time. Each is in the log with its reason; this is for whoever
+/// counts the function's errors. The next run goes on with them.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failed(Vec<Step>);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps: Vec<&str> = self.0.iter().map(|step| step.as_str()).collect();
+        write!(f, "not done in this run: {}", steps.join(", "))
+    }
+}
+
+impl std::error::Error for Failed {}
 
 /// What all runs share.
 pub(crate) struct Runs {
@@ -32,8 +48,8 @@ impl Runs {
         }
     }
 
-    /// Makes a run that ends before `deadline`, in milliseconds since 1970.
-    pub(crate) async fn one(&self, deadline: u64) {
+    /// Makes a run that ends before `deadline`, in milliseconds since 1970. All steps are made, whichever fails.
+    pub(crate) async fn one(&self, deadline: u64) -> Result<(), Failed> {
         let (now, ticks) = (self.clock.now(), self.clock.ticks());
         let current = self.deployed.current().await;
         // Without one, what dies is kept as long as by default.
@@ -44,6 +60,10 @@ impl Runs {
         let keeper = Keeper::new(Arc::clone(&self.aws), KeeperIntervals::default(), keep);
         let kept = keeper.run(now, budget(now, deadline)).await;
         log(&kept, self.clock.ticks().saturating_sub(ticks));
+        if kept.failed.is_empty() {
+            return Ok(());
+        }
+        Err(Failed(kept.failed))
     }
 }
 
@@ -59,9 +79,10 @@ fn budget(now: Timestamp, deadline: u64) -> Budget {
     }
 }
 
-/// The one line of a run; the metric of how far the totals are behind is made of it.
+/// The one line of a run; the metric of how far the totals are behind is made of it, so it is written at any level.
 fn log(kept: &Kept, took: Duration) {
     tracing::info!(
+        target: MEASURED,
         without_record = kept.near.queued.saturating_add(kept.far.queued),
         overdue = kept.overdue,
         returned = kept.returned.sent_back,
@@ -81,6 +102,13 @@ fn log(kept: &Kept, took: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_not_done_is_named() {
+        let failed = Failed(vec![Step::Near, Step::Fold]);
+        let told = "not done in this run: events without records, near, the fold";
+        assert_eq!(failed.to_string(), told);
+    }
 
     #[test]
     fn a_run_ends_before_the_platform_ends_it_and_before_the_next() {

@@ -5,5 +5,5 @@ pub mod clock;
 pub mod environment;
 mod fail;
 pub mod http;
-mod log;
+pub mod log;
 pub mod start;

@@ -14,6 +14,9 @@ use crate::environment::Environment;
 
 /// Where the level stands.
 const LEVEL: &str = "RUST_LOG";
+/// Target of lines that metrics are made of. They are written at any level: a metric must not end where somebody wants to
+/// read less.
+pub const MEASURED: &str = "switchboard::measured";
 /// How the names of our own crates begin, and of the functions themselves.
 const OWN: [&str; 5] = ["switchboard", "ingress", "worker", "status", "keeper"];
 /// The most detailed level of everybody else's lines, whatever is asked for.
@@ -48,12 +51,19 @@ pub(crate) fn start(level: Targets) {
         .with_target(false)
         .without_time()
         .with_writer(std::io::stdout);
-    let filter = level.and(filter_fn(may_speak).with_max_level_hint(LevelFilter::TRACE));
+    let spoken = level.and(filter_fn(may_speak).with_max_level_hint(LevelFilter::TRACE));
+    let filter = filter_fn(is_measured)
+        .with_max_level_hint(LevelFilter::INFO)
+        .or(spoken);
     drop(registry().with(lines.with_filter(filter)).try_init());
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
         tracing::error!(place, "broke off");
     }));
+}
+
+fn is_measured(line: &Metadata<'_>) -> bool {
+    line.target() == MEASURED
 }
 
 fn may_speak(line: &Metadata<'_>) -> bool {

@@ -1,28 +1,28 @@
 //! A batch of messages, all dealt with at once. What could not be decided is given back; a message is never the truth.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
+use rand::Rng;
 use switchboard_core::attempt::Performer;
 use switchboard_core::configuration::Configuration;
-use switchboard_core::ports::{BackendError, Transport};
+use switchboard_core::ports::BackendError;
 use switchboard_core::time::{Clock, Timestamp};
+use tokio::time::timeout;
 
-use crate::desk::{Desk, Message, Queue};
-use crate::event::{Batch, GivenBack, Named, Received};
+use crate::back::Settled;
+use crate::desk::{Configured, Desk, Message, Queue};
+use crate::event::{Batch, GivenBack, Received};
+use crate::hint::Asked;
 use crate::places::Places;
 
 /// Received so often, what cannot be read is set aside: until then another version of the worker may come that can.
 const SET_ASIDE_AT: u32 = 5;
 /// How long what cannot be read is left alone between two times.
 const UNREADABLE: Duration = Duration::from_mins(1);
-/// How long a message is left alone that we failed with; as much longer each time it comes back.
-const FAILED: Duration = Duration::from_secs(10);
-/// The longest of those pauses.
-const LONGEST: Duration = Duration::from_mins(10);
 
 /// What attempts are made with: one for each configuration.
 pub(crate) struct Means<T> {
@@ -31,39 +31,55 @@ pub(crate) struct Means<T> {
     pub(crate) places: Places,
 }
 
-/// What becomes of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    /// The queue may forget it.
-    Done,
-    /// The queue gets it back, and shows it again after this pause.
-    Back(Duration),
-}
-
 /// Deals with batches.
 pub(crate) struct Worker<D> {
     pub(crate) desk: D,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) rng: Mutex<Box<dyn Rng + Send>>,
+}
+
+/// The time of an invocation.
+#[derive(Clone, Copy)]
+pub(crate) struct Time {
+    /// When it began, in ticks: all of its messages had come by then.
+    pub(crate) began: Duration,
+    /// When the platform ends it.
+    pub(crate) ends: Timestamp,
 }
 
 impl<D: Desk + Queue> Worker<D> {
-    /// A worker over a desk.
-    pub(crate) fn new(desk: D, clock: Arc<dyn Clock>) -> Self {
-        Self { desk, clock }
+    /// A worker over a desk; `rng` draws how long what is given back is left alone.
+    pub(crate) fn new(desk: D, clock: Arc<dyn Clock>, rng: Box<dyn Rng + Send>) -> Self {
+        Self {
+            desk,
+            clock,
+            rng: Mutex::new(rng),
+        }
     }
 
-    /// Deals with a whole batch by `ends`, when the platform stops this invocation.
-    pub(crate) async fn batch<T: Transport>(
+    /// Deals with a whole batch before `ends`, when the platform ends this invocation: that would bring back all of it,
+    /// with what is done, too. What is not decided by then is given back, wherever it hangs.
+    pub(crate) async fn batch<C: Configured>(
         &self,
-        means: &Means<T>,
+        configured: &C,
         batch: &Batch,
         ends: Timestamp,
     ) -> GivenBack {
-        let all = batch.messages.iter().map(|message| async move {
-            let settling = AssertUnwindSafe(self.settle(means, message, ends)).catch_unwind();
-            match settling.await.unwrap_or(Settled::Back(again(message))) {
-                Settled::Done => None,
-                Settled::Back(pause) => Some(self.give_back(message, pause).await),
+        let began = self.clock.ticks();
+        let time = Time { began, ends };
+        let means = timeout(self.left(ends), configured.current()).await;
+        let means = means.ok().flatten();
+        let all = batch.messages.iter().map(|message| {
+            let means = means.clone();
+            async move {
+                let settled = match means {
+                    Some(means) => self.in_time(configured, means, message, time).await,
+                    None => Settled::Back(self.again(message.receives())),
+                };
+                match settled {
+                    Settled::Done => None,
+                    Settled::Back(pause) => Some(self.give_back(message, pause, ends).await),
+                }
             }
         });
         GivenBack {
@@ -71,25 +87,45 @@ impl<D: Desk + Queue> Worker<D> {
         }
     }
 
-    /// Gives a whole batch back that nothing can be done with now.
-    pub(crate) async fn none_of(&self, batch: &Batch) -> GivenBack {
-        let all = batch.messages.iter();
-        let all = all.map(|message| self.give_back(message, again(message)));
-        GivenBack {
-            messages: join_all(all).await,
+    async fn in_time<C: Configured>(
+        &self,
+        configured: &C,
+        means: Arc<Means<C::Transport>>,
+        message: &Received,
+        time: Time,
+    ) -> Settled {
+        let settling = self.settle(configured, means, message, time);
+        let settling = AssertUnwindSafe(settling).catch_unwind();
+        match timeout(self.left(time.ends), settling).await {
+            Ok(Ok(settled)) => settled,
+            Ok(Err(_)) => Settled::Back(self.again(message.receives())),
+            Err(_) => {
+                tracing::error!(
+                    message.id = message.message_id,
+                    "given back: the invocation's time was over"
+                );
+                Settled::Back(self.again(message.receives()))
+            }
         }
     }
 
-    async fn settle<T: Transport>(
+    async fn settle<C: Configured>(
         &self,
-        means: &Means<T>,
+        configured: &C,
+        means: Arc<Means<C::Transport>>,
         message: &Received,
-        ends: Timestamp,
+        time: Time,
     ) -> Settled {
+        let receives = message.receives();
         let settled = match D::read(&message.body) {
-            Message::Hint(hint, destination) => {
-                let receives = message.receives();
-                self.hint(means, &hint, &destination, receives, ends).await
+            Message::Hint(hint, about) => {
+                let asked = Asked {
+                    hint: &hint,
+                    meant: &about,
+                    receives,
+                    time,
+                };
+                self.hint(configured, means, asked).await
             }
             Message::Ticket(ticket) => {
                 let redriven = self.desk.redrive(&ticket, self.clock.now()).await;
@@ -99,7 +135,7 @@ impl<D: Desk + Queue> Worker<D> {
         };
         settled.unwrap_or_else(|error| {
             tracing::error!(message.id = message.message_id, error = %error.line(), "given back");
-            Settled::Back(again(message))
+            Settled::Back(self.again(receives))
         })
     }
 
@@ -112,19 +148,4 @@ impl<D: Desk + Queue> Worker<D> {
         tracing::warn!(message.id = message.message_id, receives, why, "set aside");
         Ok(Settled::Done)
     }
-
-    /// Says when the queue is to show a message again; without that it does so after its own time.
-    async fn give_back(&self, message: &Received, pause: Duration) -> Named {
-        if let Err(error) = self.desk.hide(&message.receipt_handle, pause).await {
-            tracing::warn!(message.id = message.message_id, error = %error.line(), "given back for longer");
-        }
-        Named {
-            id: message.message_id.clone(),
-        }
-    }
-}
-
-/// When a message comes again that we failed with.
-fn again(message: &Received) -> Duration {
-    FAILED.saturating_mul(message.receives()).min(LONGEST)
 }

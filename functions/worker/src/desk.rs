@@ -9,17 +9,43 @@ use switchboard_core::attempt::Performed;
 use switchboard_core::delivery::DeathReason;
 use switchboard_core::endpoint::Settings;
 use switchboard_core::names::DestinationName;
-use switchboard_core::ports::{Answer, Begun, Keep, Recorded};
+use switchboard_core::ports::{Answer, Begun, Keep, Recorded, Transport};
 use switchboard_core::time::Timestamp;
+
+use crate::batch::Means;
 
 /// What a message is.
 pub(crate) enum Message<H, K> {
-    /// A delivery to this destination is due.
-    Hint(H, DestinationName),
+    /// A delivery is due.
+    Hint(H, Meant),
     /// A dead letter that somebody moved here by hand: it is to be sent again.
     Ticket(K),
     /// Nothing that this version can read; why, in a few words.
     Unreadable(String),
+}
+
+/// What a hint is about.
+pub(crate) struct Meant {
+    /// Where the delivery goes.
+    pub(crate) destination: DestinationName,
+    /// When it is due. The hint was made by then, by the clock of whoever made it: nothing is planned for the past.
+    pub(crate) due: Timestamp,
+}
+
+/// What attempts are made with, as the configuration stands.
+pub(crate) trait Configured: Send + Sync {
+    /// The way to the destinations.
+    type Transport: Transport;
+
+    /// As of five seconds ago at most; none where nothing is known to go by.
+    fn current(&self) -> impl Future<Output = Option<Arc<Means<Self::Transport>>>> + Send;
+
+    /// As a look finds it that began at `since`, in ticks, or later; an error where that finds nothing to go by. There is one
+    /// look a second at most, and whoever needs another one waits for it.
+    fn newest(
+        &self,
+        since: Duration,
+    ) -> impl Future<Output = Answer<Arc<Means<Self::Transport>>>> + Send;
 }
 
 /// The steps of one delivery.

@@ -11,7 +11,9 @@ use event::{Batch, GivenBack};
 use function::Function;
 use table::Table;
 
+mod back;
 mod batch;
+mod configured;
 mod desk;
 mod event;
 mod function;

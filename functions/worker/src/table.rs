@@ -11,7 +11,7 @@ use switchboard_core::endpoint::Settings;
 use switchboard_core::ports::{Answer, Begun, Keep, Ledger, Recorded, SettingsStore};
 use switchboard_core::time::Timestamp;
 
-use crate::desk::{Desk, Message, Queue};
+use crate::desk::{Desk, Meant, Message, Queue};
 
 /// The table and its queues.
 pub(crate) struct Table {
@@ -32,8 +32,11 @@ impl Desk for Table {
     fn read(text: &str) -> Message<Hint, Ticket> {
         match Hint::read(text) {
             Ok(hint) => {
-                let destination = hint.key.destination.clone();
-                Message::Hint(hint, destination)
+                let meant = Meant {
+                    destination: hint.key.destination.clone(),
+                    due: hint.due,
+                };
+                Message::Hint(hint, meant)
             }
             Err(why @ UnreadableMessage::Malformed) => match Ticket::read(text) {
                 Some(ticket) => Message::Ticket(ticket),

@@ -49,7 +49,10 @@ pub struct Pace {
     pub repeats_per_second: Option<u32>,
     /// How long viewers share the totals that were folded for the first of them, and that the store was ready.
     pub shared_for: Duration,
-    /// Time between two writes of counts of what was not accepted, where nothing of it is listed.
+    /// Time between two writes of counts of what was not accepted, where nothing of it is listed. What comes in between waits
+    /// in memory and goes with the next write: of a further note, or of [`Aws::flush_due`] or [`Aws::flush`]. A process that
+    /// ends without any of these takes with it what it counted within this time of its last write; so the totals of what was
+    /// not accepted are "at least", by as much as a process answers within it.
     pub counts_every: Duration,
 }
 

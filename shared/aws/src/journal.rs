@@ -1,6 +1,6 @@
 //! The journal in the table: what was not accepted. A listed note is an item of its own list, which counts it and what was
-//! only counted since the last write; where nothing is listed, counts wait in memory and are written once a second at most.
-//! An item whose write failed, was given up or was not answered is written again under its own key: it counts once.
+//! only counted since the last write; where nothing is listed, counts wait in memory until the time between two writes is
+//! over: whoever posts rubbish decides how much there is to count, and not how often it is written. An item whose write failed, was given up or was not answered is written again under its own key: it counts once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -50,6 +50,12 @@ impl Aws {
     pub async fn flush(&self) -> Answer<()> {
         self.journal.flush(&self.tokens.fresh()).await
     }
+
+    /// The same where the time between two writes is over; for a process that stands still between two requests: each of them
+    /// writes what the ones before it left in memory, whatever it is itself.
+    pub async fn flush_due(&self) -> Answer<()> {
+        self.journal.flush_due(&self.tokens.fresh()).await
+    }
 }
 
 /// The journal of one process.
@@ -69,8 +75,16 @@ struct Waiting {
     counts: Counters,
     /// Items that may be written or not.
     items: Vec<Attributes>,
-    /// When counts were last written.
+    /// When counts were last written, or were to be.
     written_at: Option<Duration>,
+}
+
+impl Waiting {
+    /// Whether `every` has passed since the last write.
+    fn is_due(&self, now: Duration, every: Duration) -> bool {
+        let last = self.written_at;
+        last.is_none_or(|last| now.saturating_sub(last) >= every)
+    }
 }
 
 /// An item under way: it waits again unless it is written.
@@ -118,20 +132,15 @@ impl Book {
     /// Counts a note, and lists it if it is written out. `token` is that of the call.
     pub(crate) async fn note(&self, at: Timestamp, note: &Note, token: &Token) -> Answer<()> {
         let listed = listed(note);
-        let is_due = {
+        {
             let mut waiting = self.waiting();
             waiting.counts.add(&counts(note));
             let now = self.clock.ticks();
-            let is_due = waiting
-                .written_at
-                .is_none_or(|last| now.saturating_sub(last) >= self.every);
-            if is_due {
-                waiting.written_at = Some(now);
+            if listed.is_none() && !waiting.is_due(now, self.every) {
+                return Ok(());
             }
-            is_due
-        };
-        if listed.is_none() && !is_due {
-            return Ok(());
+            // A listed note takes along what waits.
+            waiting.written_at = Some(now);
         }
         self.write_again().await?;
         self.write_counts(at, listed, token).await
@@ -141,6 +150,20 @@ impl Book {
     pub(crate) async fn flush(&self, token: &Token) -> Answer<()> {
         self.write_again().await?;
         self.write_counts(self.clock.now(), None, token).await
+    }
+
+    /// Writes all that waits, if it is time. Of those who ask at once one writes.
+    pub(crate) async fn flush_due(&self, token: &Token) -> Answer<()> {
+        {
+            let mut waiting = self.waiting();
+            let now = self.clock.ticks();
+            let is_empty = waiting.counts.is_empty() && waiting.items.is_empty();
+            if is_empty || !waiting.is_due(now, self.every) {
+                return Ok(());
+            }
+            waiting.written_at = Some(now);
+        }
+        self.flush(token).await
     }
 
     /// Writes the items that may not be written.

@@ -12,7 +12,11 @@ use tokio::sync::watch;
 
 /// A store of configurations.
 #[derive(Debug, Default)]
-pub struct KeptConfiguration(Mutex<Kept>);
+pub struct KeptConfiguration {
+    kept: Mutex<Kept>,
+    /// Whether whoever asks waits.
+    held: watch::Sender<bool>,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -24,17 +28,22 @@ struct Kept {
 impl KeptConfiguration {
     /// From now on every call fails with that cause, or works again.
     pub fn fails(&self, cause: Option<&'static str>) {
-        locked(&self.0).fails = cause;
+        locked(&self.kept).fails = cause;
     }
 
     /// Puts something there that no replacement would.
     pub fn put(&self, stored: Option<Stored>) {
-        locked(&self.0).stored = stored;
+        locked(&self.kept).stored = stored;
+    }
+
+    /// From now on whoever asks what stands waits, until it is taken back.
+    pub fn holds(&self, holds: bool) {
+        self.held.send_replace(holds);
     }
 
     /// How often somebody asked what stands.
     pub fn asked(&self) -> u32 {
-        locked(&self.0).asked
+        locked(&self.kept).asked
     }
 }
 
@@ -52,14 +61,19 @@ impl Kept {
 
 impl ConfigurationStore for KeptConfiguration {
     async fn stored(&self) -> Answer<Option<Stored>> {
-        let mut kept = locked(&self.0);
-        kept.asked = kept.asked.saturating_add(1);
+        {
+            let mut kept = locked(&self.kept);
+            kept.asked = kept.asked.saturating_add(1);
+        }
+        // The sender is ours, so the wait ends only by its word.
+        drop(self.held.subscribe().wait_for(|held| !held).await);
+        let kept = locked(&self.kept);
         kept.works()?;
         Ok(kept.stored.clone())
     }
 
     async fn replace(&self, seen: Option<Version>, text: &str, at: Timestamp) -> Answer<Replaced> {
-        let mut kept = locked(&self.0);
+        let mut kept = locked(&self.kept);
         kept.works()?;
         if kept.is_newer() {
             let cause = "what stands is stored in a newer format";

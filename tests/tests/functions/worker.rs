@@ -184,6 +184,49 @@ async fn a_delivery_without_a_destination_dies_and_its_ticket_redrives_that_deat
 }
 
 #[tokio::test]
+async fn a_destination_that_was_added_again_a_moment_ago_gets_what_was_planned_for_it() {
+    let board = Board::start().await;
+    let other = configuration(&board.sink.url("/other")).replace("\"chat\"", "\"other\"");
+    board.apply(Some(1), &other).await;
+    // It has read the one without the destination, which it goes by for five seconds.
+    let worker = board.function("worker").start().await;
+    let nothing = worker.invoke(&batch(&[])).await.answer();
+    assert!(given_back(&nothing).is_empty(), "{nothing}");
+    let with_chat = configuration(&board.sink.url("/chat"));
+    board.apply(Some(2), &with_chat).await;
+    let ingress = board.function("ingress").start().await;
+    let event = board.post(&ingress, "1", b"{}").await;
+    let hint = board.hints(1).await.remove(0);
+    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+    assert!(given_back(&answer).is_empty(), "{answer}");
+    let seen = board.event(&event).await;
+    assert_eq!(seen.deliveries[0].state.as_str(), "delivered", "{seen:?}");
+    assert_eq!(board.sink.received().len(), 1);
+    assert!(board.tickets(0).await.is_empty(), "no dead letter");
+}
+
+#[tokio::test]
+async fn a_worker_that_cannot_use_the_newest_configuration_buries_nothing() {
+    let board = Board::start().await;
+    let with_chat = configuration(&board.sink.url("/chat"));
+    let other = with_chat.replace("\"chat\"", "\"other\"");
+    let ingress = board.function("ingress").start().await;
+    let event = board.post(&ingress, "1", b"{}").await;
+    let hint = board.hints(1).await.remove(0);
+    board.apply(Some(1), &other).await;
+    let worker = board.function("worker").start().await;
+    worker.invoke(&batch(&[])).await.answer();
+    // It names a secret that nobody made yet.
+    let unusable = with_chat.replace("secret:code", "secret:none");
+    board.apply(Some(2), &unusable).await;
+    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+    assert_eq!(given_back(&answer), ["m-0"], "{answer}");
+    let seen = board.event(&event).await;
+    assert_eq!(seen.deliveries[0].state.as_str(), "waiting", "{seen:?}");
+    assert!(board.sink.received().is_empty());
+}
+
+#[tokio::test]
 async fn the_platforms_own_address_is_never_delivered_to() {
     let board = Board::start().await;
     let ingress = board.function("ingress").start().await;

@@ -1,7 +1,7 @@
-//! A desk, a queue and a transport in memory, that do as a test says and keep what they were asked for.
+//! A desk, a queue, a configuration and a transport in memory, that do as a test says and keep what they were asked for.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,14 +23,14 @@ use switchboard_testkit::clock::HandClock;
 use tokio::sync::Semaphore;
 
 use crate::batch::{Means, Worker};
-use crate::desk::{Desk, Message, Queue};
+use crate::desk::{Configured, Desk, Meant, Message, Queue};
 use crate::event::Batch;
 use crate::places::Places;
 
 /// When every test begins.
 pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_760_000_000);
 
-const CONFIGURATION: &str = r#"
+pub(crate) const CONFIGURATION: &str = r#"
 [[source]]
 name = "shop"
 scheme = "shopify"
@@ -52,7 +52,7 @@ impl SecretReader for Secrets {
     }
 }
 
-/// A hint: `hint DESTINATION NUMBER` as text.
+/// A hint: `hint DESTINATION NUMBER` as text, with `old` behind it when it was due a minute ago.
 #[derive(Debug)]
 pub(crate) struct Hint {
     destination: DestinationName,
@@ -76,13 +76,19 @@ pub(crate) struct Fake {
     pub(crate) begins: Mutex<BTreeMap<String, Vec<Begin>>>,
     /// How often each step fails from here on.
     pub(crate) failures: Mutex<BTreeMap<&'static str, u32>>,
+    /// Steps that never end.
+    pub(crate) hangs: Mutex<BTreeSet<&'static str>>,
     /// Every step, in its order.
     pub(crate) steps: Mutex<Vec<String>>,
 }
 
 impl Fake {
-    fn step(&self, name: &'static str, line: String) -> Answer<()> {
+    async fn step(&self, name: &'static str, line: String) -> Answer<()> {
         self.steps.lock().expect("a lock").push(line);
+        let hangs = self.hangs.lock().expect("a lock").contains(name);
+        if hangs {
+            std::future::pending::<()>().await;
+        }
         let mut failures = self.failures.lock().expect("a lock");
         match failures.get_mut(name) {
             Some(left) if *left > 0 => {
@@ -100,17 +106,18 @@ impl Desk for Fake {
 
     fn read(text: &str) -> Message<Hint, String> {
         match text.split(' ').collect::<Vec<_>>()[..] {
-            ["hint", name, number] => {
+            ["hint", name, number, ref age @ ..] => {
                 let destination = DestinationName::parse(name)
                     .unwrap_or_else(|_| DestinationName::your_endpoint());
-                let number = number.to_owned();
-                Message::Hint(
-                    Hint {
-                        destination: destination.clone(),
-                        number,
-                    },
-                    destination,
-                )
+                let due = match age {
+                    ["old"] => Timestamp::from_seconds(NOW.seconds() - 60),
+                    _ => NOW,
+                };
+                let hint = Hint {
+                    destination: destination.clone(),
+                    number: number.to_owned(),
+                };
+                Message::Hint(hint, Meant { destination, due })
             }
             ["ticket", of] => Message::Ticket(of.to_owned()),
             ["panic"] => panic!("as the test wants"),
@@ -119,7 +126,7 @@ impl Desk for Fake {
     }
 
     async fn settings(&self) -> Answer<Arc<Settings>> {
-        self.step("settings", "settings".to_owned())?;
+        self.step("settings", "settings".to_owned()).await?;
         Ok(Arc::clone(&self.settings.lock().expect("a lock")))
     }
 
@@ -127,7 +134,8 @@ impl Desk for Fake {
         self.step(
             "begin",
             format!("begin {} received {receives}", hint.number),
-        )?;
+        )
+        .await?;
         let mut begins = self.begins.lock().expect("a lock");
         let said = begins
             .get_mut(&hint.number)
@@ -143,30 +151,34 @@ impl Desk for Fake {
     async fn record(&self, attempt: &Attempt, performed: &Performed, _: Keep) -> Answer<Recorded> {
         let number = attempt.event.sender_id.as_str();
         let outcome = performed.record.outcome.as_str();
-        self.step("record", format!("record {number} {outcome}"))?;
+        self.step("record", format!("record {number} {outcome}"))
+            .await?;
         Ok(Recorded::First)
     }
 
     async fn hold(&self, hint: &Hint, _: Timestamp, _: Keep) -> Answer<()> {
-        self.step("hold", format!("hold {}", hint.number))
+        self.step("hold", format!("hold {}", hint.number)).await
     }
 
     async fn bury(&self, hint: &Hint, why: DeathReason, _: Timestamp, _: Keep) -> Answer<()> {
         self.step("bury", format!("bury {}: {why}", hint.number))
+            .await
     }
 
     async fn redrive(&self, ticket: &String, _: Timestamp) -> Answer<()> {
-        self.step("redrive", format!("redrive {ticket}"))
+        self.step("redrive", format!("redrive {ticket}")).await
     }
 }
 
 impl Queue for Fake {
     async fn hide(&self, receipt: &str, pause: Duration) -> Answer<()> {
         self.step("hide", format!("hide {receipt} {}", pause.as_millis()))
+            .await
     }
 
     async fn set_aside(&self, text: &str, reason: &str) -> Answer<()> {
         self.step("set aside", format!("set aside {text:?}: {reason}"))
+            .await
     }
 }
 
@@ -226,10 +238,48 @@ impl Transport for Way {
     }
 }
 
+/// Two configurations: the one that the worker goes by, and the newest.
+#[derive(Default)]
+pub(crate) struct Given {
+    pub(crate) current: Mutex<Option<Arc<Means<Way>>>>,
+    /// None when it cannot be read.
+    pub(crate) newest: Mutex<Option<Arc<Means<Way>>>>,
+    /// Since when looks were asked for.
+    pub(crate) looks: Mutex<Vec<Duration>>,
+    pub(crate) hangs: AtomicBool,
+}
+
+impl Given {
+    async fn hang(&self) {
+        if self.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Configured for Given {
+    type Transport = Way;
+
+    async fn current(&self) -> Option<Arc<Means<Way>>> {
+        let current = self.current.lock().expect("a lock").clone();
+        if current.is_none() {
+            self.hang().await;
+        }
+        current
+    }
+
+    async fn newest(&self, since: Duration) -> Answer<Arc<Means<Way>>> {
+        self.looks.lock().expect("a lock").push(since);
+        self.hang().await;
+        let newest = self.newest.lock().expect("a lock").clone();
+        newest.ok_or_else(|| BackendError::new("looking", "out of order"))
+    }
+}
+
 /// A worker with everything around it.
 pub(crate) struct Setting {
     pub(crate) worker: Worker<Fake>,
-    pub(crate) means: Means<Way>,
+    pub(crate) given: Given,
     pub(crate) destinations: Arc<Destinations>,
     pub(crate) clock: Arc<HandClock>,
 }
@@ -237,8 +287,6 @@ pub(crate) struct Setting {
 /// One whose destinations answer at once.
 pub(crate) fn setting() -> Setting {
     let clock = Arc::new(HandClock::at(NOW));
-    let configuration = read(CONFIGURATION, Origin::File, &Secrets).expect("no faults");
-    let configuration: Arc<Configuration> = Arc::new(configuration.configuration);
     let destinations = Arc::new(Destinations {
         gate: Semaphore::new(1_000),
         arrived: Semaphore::new(0),
@@ -249,24 +297,58 @@ pub(crate) fn setting() -> Setting {
         broken: Mutex::new(None),
     });
     let shared: Arc<dyn Clock> = clock.clone();
-    Setting {
-        means: Means {
-            performer: Performer::new(
-                Arc::clone(&configuration),
-                Way(Arc::clone(&destinations)),
-                Arc::clone(&shared),
-                Box::new(ChaCha8Rng::seed_from_u64(7)),
-            ),
-            configuration,
-            places: Places::default(),
-        },
-        worker: Worker::new(Fake::default(), shared),
+    let setting = Setting {
+        given: Given::default(),
+        worker: Worker::new(
+            Fake::default(),
+            shared,
+            Box::new(ChaCha8Rng::seed_from_u64(5)),
+        ),
         destinations,
         clock,
-    }
+    };
+    let means = setting.means(CONFIGURATION);
+    setting.goes_by(Some(Arc::clone(&means)));
+    setting.newest_is(Some(means));
+    setting
 }
 
 impl Setting {
+    /// What attempts are made with by a configuration of that text.
+    pub(crate) fn means(&self, text: &str) -> Arc<Means<Way>> {
+        let read = read(text, Origin::File, &Secrets).expect("no faults");
+        let configuration: Arc<Configuration> = Arc::new(read.configuration);
+        let performer = Performer::new(
+            Arc::clone(&configuration),
+            Way(Arc::clone(&self.destinations)),
+            Arc::clone(&self.worker.clock),
+            Box::new(ChaCha8Rng::seed_from_u64(7)),
+        );
+        Arc::new(Means {
+            configuration,
+            performer,
+            places: Places::default(),
+        })
+    }
+
+    /// What the worker goes by, as of some seconds ago.
+    pub(crate) fn goes_by(&self, means: Option<Arc<Means<Way>>>) {
+        *self.given.current.lock().expect("a lock") = means;
+    }
+
+    /// What a look at the newest configuration finds.
+    pub(crate) fn newest_is(&self, means: Option<Arc<Means<Way>>>) {
+        *self.given.newest.lock().expect("a lock") = means;
+    }
+
+    /// Since when looks were asked for, in seconds from the beginning.
+    pub(crate) fn looks(&self) -> Vec<f64> {
+        let looks = self.given.looks.lock().expect("a lock").clone();
+        let start = HandClock::at(NOW).ticks().as_secs_f64();
+        let since = looks.into_iter().map(|since| since.as_secs_f64() - start);
+        since.collect()
+    }
+
     /// Deals with messages of these texts, received for the first time, with 30 seconds of time; who is given back.
     pub(crate) async fn batch(&self, texts: &[&str]) -> Vec<String> {
         let messages: Vec<_> = texts.iter().map(|text| (*text, 1)).collect();
@@ -277,7 +359,7 @@ impl Setting {
     pub(crate) async fn received(&self, messages: &[(&str, u32)], time: Duration) -> Vec<String> {
         let ends = self.clock.now().plus(time);
         let batch = batch(messages);
-        let given_back = self.worker.batch(&self.means, &batch, ends).await;
+        let given_back = self.worker.batch(&self.given, &batch, ends).await;
         given_back
             .messages
             .into_iter()
@@ -300,6 +382,20 @@ impl Setting {
     pub(crate) fn count(&self, step: &str) -> usize {
         let steps = self.worker.desk.steps.lock().expect("a lock");
         steps.iter().filter(|made| made.starts_with(step)).count()
+    }
+
+    /// For how long a message was given back, each time, in seconds.
+    pub(crate) fn pauses(&self, receipt: &str) -> Vec<f64> {
+        let begin = format!("hide {receipt} ");
+        let steps = self.worker.desk.steps.lock().expect("a lock");
+        let millis = steps.iter().filter_map(|step| step.strip_prefix(&begin));
+        let seconds = millis.map(|millis| millis.parse::<f64>().expect("a number") / 1000.0);
+        seconds.collect()
+    }
+
+    /// Has a step never end.
+    pub(crate) fn hang(&self, step: &'static str) {
+        self.worker.desk.hangs.lock().expect("a lock").insert(step);
     }
 
     /// Has a step fail so often.

@@ -5,12 +5,23 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use crate::hint::BESIDE;
 use fakes::{Begin, NOW, setting};
 
+mod configuration;
+mod ends;
 mod fakes;
 
 /// Far longer than anything here takes.
 const DEADLINE: Duration = Duration::from_secs(20);
+/// What an attempt with the usual time limit may take.
+const ATTEMPT: Duration = Duration::from_secs(3).saturating_add(BESIDE);
+
+/// Whether all pauses are at most a fifth longer or shorter than so many seconds.
+fn is_within(pauses: &[f64], seconds: f64) -> bool {
+    let range = seconds * 0.8..=seconds * 1.2;
+    !pauses.is_empty() && pauses.iter().all(|pause| range.contains(pause))
+}
 
 #[tokio::test]
 async fn a_batch_is_attempted_at_once() {
@@ -118,7 +129,7 @@ async fn what_could_not_be_decided_is_given_back_for_longer_each_time() {
         setting.received(&messages, Duration::from_secs(30)).await,
         ["m-0"]
     );
-    assert_eq!(setting.count("hide r-0 30000"), 1);
+    assert!(is_within(&setting.pauses("r-0"), 30.0));
     assert_eq!(setting.count("record 2"), 1);
     let setting = fakes::setting();
     setting.fail("settings", 1);
@@ -152,35 +163,60 @@ async fn an_attempt_is_recorded_again_rather_than_made_again() {
 async fn nothing_is_begun_that_may_not_end_in_time() {
     let setting = setting();
     let messages = [("hint chat 1", 1), ("hint chat 2", 1)];
-    let given_back = setting.received(&messages, Duration::from_secs(9)).await;
+    let short = ATTEMPT.saturating_sub(Duration::from_millis(1));
+    let given_back = setting.received(&messages, short).await;
     assert_eq!(given_back, ["m-0", "m-1"]);
-    assert_eq!(setting.count("hide r-0 0"), 1, "at once, to another");
+    assert_eq!(setting.pauses("r-0"), [0.0], "at once, to another");
+    let second = [("hint chat 3", 2)];
+    assert_eq!(setting.received(&second, short).await, ["m-0"]);
+    assert!(
+        is_within(&setting.pauses("r-0")[1..], 20.0),
+        "not again and again"
+    );
     assert_eq!(
         setting.destinations.arrived.available_permits(),
         0,
         "nothing left"
     );
-    let given_back = setting.received(&messages, Duration::from_secs(11)).await;
+    let given_back = setting.received(&messages, ATTEMPT).await;
     assert!(given_back.is_empty(), "{given_back:?}");
 }
 
 #[tokio::test]
-async fn what_finds_no_place_in_time_is_given_back_at_once() {
+async fn what_finds_no_place_in_time_is_left_alone_for_longer_each_time() {
     let setting = setting();
     setting.destinations.gate.forget_permits(1_000);
-    let messages = [("hint slow 1", 1), ("hint slow 2", 1), ("hint slow 3", 1)];
-    let release = async {
-        let given_back = async {
-            while setting.count("hide r-2 0") == 0 {
-                tokio::task::yield_now().await;
-            }
+    for (receives, seconds) in [(1, 10.0), (2, 20.0), (49, 490.0), (61, 600.0)] {
+        let others = (2..10).map(|_| ("hint slow 3", receives));
+        let first = [("hint slow 1", 1), ("hint slow 2", 1)];
+        let messages: Vec<_> = first.into_iter().chain(others).collect();
+        let release = async {
+            let given_back = async {
+                while setting.count("hide") < 8 {
+                    tokio::task::yield_now().await;
+                }
+            };
+            timeout(DEADLINE, given_back).await.expect("given back");
+            setting.destinations.gate.add_permits(2);
         };
-        timeout(DEADLINE, given_back).await.expect("given back");
-        setting.destinations.gate.add_permits(2);
-    };
-    let batch = setting.received(&messages, Duration::from_millis(10_200));
-    let (given_back, ()) = tokio::join!(batch, release);
-    assert_eq!(given_back, ["m-2"]);
+        let batch = setting.received(&messages, ATTEMPT + Duration::from_millis(200));
+        let (given_back, ()) = tokio::join!(batch, release);
+        assert_eq!(given_back.len(), 8, "{given_back:?}");
+        let pauses: Vec<f64> = (2..10)
+            .flat_map(|n| setting.pauses(&format!("r-{n}")))
+            .collect();
+        assert!(is_within(&pauses, seconds), "about {seconds} s: {pauses:?}");
+        let mut apart = pauses.clone();
+        apart.dedup();
+        assert_eq!(apart.len(), 8, "they do not come back together: {pauses:?}");
+        let both = [
+            pauses.iter().any(|p| *p < seconds),
+            pauses.iter().any(|p| *p > seconds),
+        ];
+        assert_eq!(both, [true, true], "shorter and longer: {pauses:?}");
+        assert_eq!(setting.count("begin"), 2, "without a place nothing is read");
+        setting.worker.desk.steps.lock().expect("a lock").clear();
+    }
 }
 
 #[tokio::test]
@@ -200,19 +236,6 @@ async fn deliveries_to_a_held_destination_are_recorded_held_and_never_sent() {
 }
 
 #[tokio::test]
-async fn what_has_nowhere_to_go_dies_with_that_reason() {
-    let setting = setting();
-    setting.begin("3", &[Begin::Drop]);
-    let messages = ["hint gone 1", "hint your-endpoint 2", "hint gone 3"];
-    assert!(setting.batch(&messages).await.is_empty());
-    let buried = [
-        "bury 1: no such destination",
-        "bury 2: your endpoint is not set",
-    ];
-    assert_eq!(setting.steps(), buried);
-}
-
-#[tokio::test]
 async fn a_ticket_redrives_its_death() {
     let setting = setting();
     assert!(setting.batch(&["ticket a-death"]).await.is_empty());
@@ -225,14 +248,9 @@ async fn an_attempt_that_breaks_off_is_recorded_as_failed_and_the_others_go_on()
     *setting.destinations.broken.lock().expect("a lock") = Some("slow");
     let messages = ["hint slow 1", "panic", "hint chat 2"];
     assert_eq!(setting.batch(&messages).await, ["m-1"]);
+    assert!(is_within(&setting.pauses("r-1"), 10.0));
     let mut steps = setting.steps();
+    steps.retain(|step| !step.starts_with("hide"));
     steps.sort();
-    assert_eq!(
-        steps,
-        [
-            "hide r-1 10000",
-            "record 1 unanswered",
-            "record 2 delivered"
-        ]
-    );
+    assert_eq!(steps, ["record 1 unanswered", "record 2 delivered"]);
 }

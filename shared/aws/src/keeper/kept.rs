@@ -16,7 +16,7 @@ pub struct Budget {
     pub tickets: u32,
     /// Reads of the table's stream.
     pub reads: u32,
-    /// How long everything before the fold may take.
+    /// How long everything before the fold may take. No step takes all of it.
     pub time: Duration,
     /// How long the fold may take.
     pub fold_time: Duration,
@@ -70,8 +70,6 @@ pub enum Step {
     Owed,
     /// Tickets of deliveries that are dead no more.
     Tickets,
-    /// What a run without time left undone.
-    Rest,
     /// Adding to the totals.
     Fold,
     /// Counts that this process kept in memory.
@@ -89,7 +87,6 @@ impl Step {
             Self::Held => "held deliveries",
             Self::Owed => "owed tickets",
             Self::Tickets => "tickets",
-            Self::Rest => "what there was no time for",
             Self::Fold => "the fold",
             Self::Journal => "the journal",
         }

@@ -1,9 +1,10 @@
-//! The keeper: finds each minute what a crash left behind. Every step runs, also where an earlier one failed; any of them
-//! may run twice at once and die between any two calls.
+//! The keeper: finds each minute what a crash left behind. Every step runs, also where an earlier one failed or took all the
+//! time it could; any of them may run twice at once and die between any two calls.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use switchboard_core::ports::{Answer, BackendError, Keep, Ledger};
 use switchboard_core::time::Timestamp;
 use tokio::time::timeout;
@@ -23,6 +24,7 @@ mod owed;
 mod records;
 mod returned;
 mod tickets;
+mod turns;
 mod walk;
 mod whole;
 
@@ -86,16 +88,13 @@ impl Keeper {
         }
     }
 
-    /// One run: all steps, each within its budget. What is left comes with the next run. A failure is logged and counted.
-    /// Whatever there is to do, the fold gets its time: totals that are a day behind could never be mended.
+    /// One run: all steps, each within its budget and its turn. What is left comes with the next run. A failure is logged and
+    /// counted. Whatever there is to do, the fold gets its time: totals that are a day behind could never be mended.
     pub async fn run(&self, now: Timestamp, budget: Budget) -> Kept {
         let mut kept = Kept::default();
-        // Given up anywhere, a step is where a death would leave it.
-        if timeout(budget.time, self.steps(now, budget, &mut kept))
-            .await
-            .is_err()
-        {
-            kept.after(Step::Rest, Err(late()));
+        let came_to = self.steps(now, budget, &mut kept).await;
+        for (step, came_to) in came_to {
+            kept.after(step, came_to);
         }
         let folding = self.fold(now, budget.reads, &mut kept);
         let folded = timeout(budget.fold_time, folding).await;
@@ -111,31 +110,66 @@ impl Keeper {
         kept
     }
 
-    async fn steps(&self, now: Timestamp, budget: Budget, kept: &mut Kept) {
-        let walked = self.walk(Walk::Near, now, budget.events, &mut kept.near);
-        let walked = walked.await;
-        kept.after(Step::Near, walked);
-        let walked = self.walk(Walk::Far, now, budget.events, &mut kept.far);
-        let walked = walked.await;
-        kept.after(Step::Far, walked);
-        let queued = self.queue_overdue(now, budget.deliveries, &mut kept.overdue);
-        let queued = queued.await;
-        kept.after(Step::Overdue, queued);
-        let sorted = self.sort_returned(now, budget.returned, &mut kept.returned);
-        let sorted = sorted.await;
-        kept.after(Step::Returned, sorted);
-        let released = self.release(now, budget.deliveries, &mut kept.released);
-        let released = released.await;
-        kept.after(Step::Held, released);
-        let put = self.put_tickets(now, budget.deliveries, &mut kept.tickets_put);
-        let put = put.await;
-        kept.after(Step::Owed, put);
-        let cleared = self.clear_tickets(budget.tickets, &mut kept.tickets).await;
-        kept.after(Step::Tickets, cleared);
+    /// The steps before the fold, one after the other, and what each came to.
+    async fn steps(
+        &self,
+        now: Timestamp,
+        budget: Budget,
+        kept: &mut Kept,
+    ) -> Vec<(Step, Answer<()>)> {
+        let Kept {
+            near,
+            far,
+            overdue,
+            returned,
+            released,
+            tickets_put,
+            tickets,
+            ..
+        } = kept;
+        let steps = vec![
+            (
+                Step::Near,
+                self.walk(Walk::Near, now, budget.events, near).boxed(),
+            ),
+            (
+                Step::Far,
+                self.walk(Walk::Far, now, budget.events, far).boxed(),
+            ),
+            (
+                Step::Overdue,
+                self.queue_overdue(now, budget.deliveries, overdue).boxed(),
+            ),
+            (
+                Step::Returned,
+                self.sort_returned(now, budget.returned, returned).boxed(),
+            ),
+            (
+                Step::Held,
+                self.release(now, budget.deliveries, released).boxed(),
+            ),
+            (
+                Step::Owed,
+                self.put_tickets(now, budget.deliveries, tickets_put).boxed(),
+            ),
+            (
+                Step::Tickets,
+                self.clear_tickets(budget.tickets, tickets).boxed(),
+            ),
+        ];
+        turns::take(steps, budget.time, &*self.aws.clock).await
     }
 
     async fn fold(&self, now: Timestamp, reads: u32, kept: &mut Kept) -> Answer<()> {
-        let last = self.whole_since().await?.unwrap_or(now);
+        let last = match self.whole_since().await? {
+            Some(last) => last,
+            // A new table, whose totals have nothing to be behind of; or a table that lost it, whose totals may be far behind.
+            // It is counted from here on: totals that do not become whole are told of before the stream forgets.
+            None => {
+                self.set_whole(now).await?;
+                now
+            }
+        };
         kept.totals_behind_s = Some(now.since(last).as_secs());
         let folded = self.aws.fold(reads).await?;
         kept.folded = folded.records;

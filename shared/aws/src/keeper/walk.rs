@@ -16,8 +16,10 @@ use crate::{keys, schema};
 const DOING: &str = "finding events without records";
 /// Most events of one query.
 const PAGE: u32 = 100;
-/// So many events behind the last time the cursor moves on: a run may be ended by its time limit.
-const SAVED_EVERY: u32 = 1_000;
+/// So many events behind the last time the cursor moves on: a walk may be ended by its time limit, and what a turn is long
+/// enough for must not be walked again in each. To keep it costs as much as two events do.
+const SAVED_EVERY: u32 = 100;
+
 /// A part of the index on its way.
 struct Way {
     partition: String,

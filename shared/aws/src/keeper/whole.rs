@@ -13,7 +13,7 @@ use crate::read::unreadable;
 const DOING: &str = "keeping since when the totals are whole";
 
 impl Keeper {
-    /// When a fold last began that left nothing.
+    /// When a fold last began that left nothing, or the first one that left something.
     pub(super) async fn whole_since(&self) -> Answer<Option<Timestamp>> {
         let key = place(keys::SETTINGS_PARTITION, keys::WHOLE);
         let Some(item) = self.aws.get(DOING, key, None).await? else {
@@ -24,7 +24,7 @@ impl Keeper {
         Ok(Some(at))
     }
 
-    /// A fold that began at `at` left nothing. Only moves forward; twice is once.
+    /// A fold that began at `at` left nothing, or is the first that is known of. Only moves forward; twice is once.
     pub(super) async fn set_whole(&self, at: Timestamp) -> Answer<()> {
         let number = |number: i64| AttributeValue::N(number.to_string());
         let written = self

@@ -13,11 +13,15 @@ mod fuse;
 mod held;
 mod lag;
 mod overdue;
+#[path = "../wire/proxy.rs"]
+#[expect(dead_code, reason = "other tests have other uses for it")]
+mod proxy;
 mod returned;
 mod scene;
 mod stays;
 #[path = "../support/mod.rs"]
 mod support;
 mod tickets;
+mod turns;
 mod twice;
 mod walks;

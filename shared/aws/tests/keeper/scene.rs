@@ -7,9 +7,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_sqs::types::QueueAttributeName;
 use bytes::Bytes;
 use switchboard_aws::Aws;
-use switchboard_aws::client::Clients;
+use switchboard_aws::client::{Clients, clients_within};
 use switchboard_aws::keeper::{Budget, Keeper, KeeperIntervals, Kept};
 use switchboard_aws::message::Message;
+use switchboard_aws::testing::environment;
 use switchboard_core::attempt::Attempt;
 use switchboard_core::delivery::{
     AttemptRecord, DeathReason, DeliveryKey, Next, Outcome, Unanswered,
@@ -20,9 +21,10 @@ use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use switchboard_core::ports::{Begun, Hint, Keep, Ledger, Queued};
 use switchboard_core::time::{Clock, Timestamp};
-use switchboard_testkit::emulator::fresh_account;
+use switchboard_testkit::emulator::{Account, fresh_account};
 
 use crate::fuse::Fuse;
+use crate::proxy::Proxy;
 use crate::support::Ground;
 
 pub(crate) const KEEP: Keep = Keep { days: 30 };
@@ -38,15 +40,21 @@ pub(crate) const fn minutes(minutes: u64) -> Duration {
 
 /// It.
 pub(crate) struct Scene {
+    account: Account,
     pub(crate) ground: Ground,
     pub(crate) backend: Arc<Aws>,
 }
 
 impl Scene {
     pub(crate) async fn new() -> Self {
-        let ground = Ground::of(&fresh_account()).await;
+        let account = fresh_account();
+        let ground = Ground::of(&account).await;
         let backend = Arc::new(ground.open());
-        Self { ground, backend }
+        Self {
+            account,
+            ground,
+            backend,
+        }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -55,6 +63,12 @@ impl Scene {
 
     pub(crate) fn advance(&self, by: Duration) {
         self.ground.clock.advance(by);
+    }
+
+    /// Clients that go through something before the services.
+    pub(crate) fn clients_through(&self, proxy: &Proxy) -> Clients {
+        let environment = environment(&proxy.url(), self.account.as_str());
+        clients_within(&environment.expect("an environment"), DEADLINE)
     }
 
     /// A backend as another process has it.

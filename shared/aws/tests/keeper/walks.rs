@@ -161,10 +161,31 @@ async fn a_run_without_time_loses_nothing_and_folds_all_the_same() {
     };
     let keeper = scene.keeper(&scene.ground.clients);
     let kept = keeper.run(scene.now(), none).await;
-    assert_eq!(kept.failed, [Step::Rest]);
+    let steps = [
+        Step::Near,
+        Step::Far,
+        Step::Overdue,
+        Step::Returned,
+        Step::Held,
+        Step::Tickets,
+    ];
+    assert_eq!(kept.failed, steps);
     assert_eq!((kept.near.queued, kept.totals_behind_s), (0, Some(0)));
     assert!(kept.folded > 0, "the event is counted");
     assert_eq!(scene.run().await.near.queued, 1);
+}
+
+#[tokio::test]
+async fn totals_that_were_never_whole_are_as_old_as_the_first_fold() {
+    let scene = Scene::new().await;
+    scene.accept(&scene.event("1001"), &["chat"]).await;
+    let unread = Budget { reads: 0, ..PLENTY };
+    for minute in 0..3 {
+        let kept = scene.run_within(unread).await;
+        assert_eq!(kept.totals_behind_s, Some(minute * 60), "{kept:?}");
+        scene.advance(minutes(1));
+    }
+    assert_eq!(scene.run().await.totals_behind_s, Some(0));
 }
 
 #[tokio::test]

@@ -81,6 +81,84 @@ async fn what_is_not_listed_is_written_once_a_second_at_most() {
 }
 
 #[tokio::test]
+async fn a_listed_note_is_a_write_like_any_other() {
+    let ground = Ground::new().await;
+    let proxy = Proxy::start(Emulator::shared().address(), |_| Fate::Passed);
+    let backend = proxied(&ground, &proxy);
+    note(&backend, None).await;
+    ground.clock.advance(Duration::from_millis(900));
+    note(&backend, Some("listed")).await;
+    assert_eq!(times(&proxy, "PutItem"), 2);
+    ground.clock.advance(Duration::from_millis(999));
+    note(&backend, None).await;
+    assert_eq!(times(&proxy, "PutItem"), 2, "counts were written with it");
+    ground.clock.advance(Duration::from_millis(1));
+    note(&backend, None).await;
+    assert_eq!(times(&proxy, "PutItem"), 3);
+    assert_eq!(refusals(&backend).await, (4, 1));
+}
+
+#[tokio::test]
+async fn what_waits_is_written_by_a_later_request_when_its_time_is_over() {
+    let ground = Ground::new().await;
+    let (proxy, switch) = switched("PutItem");
+    let backend = proxied(&ground, &proxy);
+    let flush = async |expected: usize| {
+        backend.flush_due().await.expect("written");
+        assert_eq!(times(&proxy, "PutItem"), expected);
+    };
+    flush(0).await;
+    for _ in 0..10 {
+        note(&backend, None).await;
+    }
+    flush(1).await;
+    ground.clock.advance(Duration::from_millis(999));
+    flush(1).await;
+    ground.clock.advance(Duration::from_millis(1));
+    flush(2).await;
+    ground.clock.advance(Duration::from_secs(1));
+    flush(2).await;
+    note(&backend, Some("listed")).await;
+    note(&backend, None).await;
+    ground.clock.advance(Duration::from_secs(1));
+    switch.down();
+    backend.flush_due().await.expect_err("the table is down");
+    let asked = times(&proxy, "PutItem");
+    flush(asked).await;
+    switch.up();
+    ground.clock.advance(Duration::from_secs(1));
+    flush(asked + 1).await;
+    assert_eq!(refusals(&backend).await, (12, 1));
+}
+
+#[tokio::test]
+async fn a_write_that_is_cut_off_without_an_answer_is_made_by_a_later_request() {
+    let ground = Ground::new().await;
+    let mut asked = 0;
+    let proxy = Proxy::start(Emulator::shared().address(), move |request| {
+        asked += u32::from(request.operation == "PutItem");
+        if request.operation == "PutItem" && asked == 2 {
+            Fate::Unanswered
+        } else {
+            Fate::Passed
+        }
+    });
+    let backend = proxied(&ground, &proxy);
+    for _ in 0..5 {
+        note(&backend, None).await;
+    }
+    ground.clock.advance(Duration::from_secs(1));
+    let flushed = tokio::time::timeout(Duration::from_millis(200), backend.flush_due()).await;
+    flushed.expect_err("it is not answered");
+    backend.flush_due().await.expect("not before its time");
+    ground.clock.advance(Duration::from_secs(1));
+    backend.flush_due().await.expect("written");
+    let written = times(&proxy, "PutItem");
+    assert_eq!(refusals(&backend).await, (5, 0));
+    assert_eq!(times(&proxy, "PutItem"), written, "all of it was written");
+}
+
+#[tokio::test]
 async fn a_note_whose_answers_were_lost_counts_once() {
     let ground = Ground::new().await;
     let mut left = 4;

@@ -23,6 +23,8 @@ pub(crate) enum Fate {
     Lost,
     /// It is passed on, and its answer lost with the connection.
     AnswerLost,
+    /// Nothing is ever answered, until the client goes.
+    Unanswered,
     /// This JSON text is the answer, and nothing is passed on.
     Answered(String),
     /// This JSON text is the answer that the request is refused with, and nothing is passed on.
@@ -108,6 +110,7 @@ fn serve(
         let fate = (lock(rule))(&request);
         let answer = match &fate {
             Fate::Lost => return client.shutdown(std::net::Shutdown::Both),
+            Fate::Unanswered => return message(&mut reader).map(drop),
             Fate::Answered(json) => made("200 OK", json),
             Fate::Refused(json) => made("400 Bad Request", json),
             Fate::Passed | Fate::AnswerLost => {

@@ -16,6 +16,7 @@ use crate::ports::{Answer, BackendError, ConfigurationStore, Secrets, Stored, Ve
 use crate::time::{Clock, Timestamp};
 
 pub use self::apply::{Application, ApplyError};
+pub use self::insisted::Unseen;
 pub use self::made::Made;
 
 use self::erased::{AnySecrets, AnyStore};
@@ -25,6 +26,7 @@ mod apply;
 mod complaint;
 mod erased;
 mod found;
+mod insisted;
 mod made;
 mod refresh;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::complaint::Complaint;
 use super::found::{AsFound, NOT_ANSWERED, values};
-use super::{Applied, Current, Deployed};
+use super::{Applied, Current, Deployed, Unseen};
 use crate::configuration::{self, Configuration, Fault, Origin, check_deployed};
 use crate::ports::{Found, Stored, Version};
 use crate::secret::{Secret, SecretName};
@@ -17,7 +17,11 @@ pub(super) struct Turn {
     /// What was stored when it could be read last.
     stored: Option<Stored>,
     /// When it is looked at again, in ticks.
-    look: Duration,
+    pub(super) look: Duration,
+    /// When the last look began, in ticks.
+    pub(super) began: Option<Duration>,
+    /// When the last look began that came to an end, in ticks: whatever stood then it has seen, or has said that it could not.
+    pub(super) looked: Option<Duration>,
     /// For which version the secrets were read last, and when, in ticks.
     read: Option<(Version, Duration)>,
     /// The secrets of the configuration in use.
@@ -33,7 +37,9 @@ impl Deployed {
         self.hold_off(now);
         if turn.look <= now {
             turn.look = now.saturating_add(self.every.look);
+            turn.began = Some(now);
             self.look(turn).await;
+            turn.looked = Some(now);
         }
         if let Some(stored) = turn.stored.clone()
             && self.is_due(turn, stored.version, now)
@@ -63,6 +69,25 @@ impl Deployed {
     /// Until when secrets count that were read at `at`.
     fn end_of(&self, at: Duration) -> Duration {
         at.saturating_add(self.every.secrets)
+    }
+
+    /// What counts, if it is what the last look found.
+    pub(super) fn found(&self, turn: &Turn) -> Result<Current, Unseen> {
+        if let Some(why) = turn.of_store.line() {
+            return Err(Unseen::Unusable(why.to_owned()));
+        }
+        let Some(stored) = &turn.stored else {
+            return Err(Unseen::Unusable("none was applied yet".to_owned()));
+        };
+        let current = self.shown().current.clone();
+        let is_it = |current: &Current| {
+            let applied = current.applied;
+            applied.is_some_and(|applied| applied.version == stored.version)
+        };
+        current.filter(is_it).ok_or_else(|| {
+            let why = turn.of_text.line().unwrap_or("it is not in use yet");
+            Unseen::Unusable(why.to_owned())
+        })
     }
 
     /// Looks at what is stored.

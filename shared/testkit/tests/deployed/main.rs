@@ -8,4 +8,6 @@ mod cached;
 #[cfg(test)]
 mod failing;
 #[cfg(test)]
+mod insisted;
+#[cfg(test)]
 mod setting;

@@ -48,19 +48,29 @@ fn the_functions_have_512_mb_unless_a_parameter_says_otherwise() {
     }
 }
 
-/// API Gateway waits for 30 seconds; the keeper starts again after 60; an attempt takes a minute at most, and is recorded.
+/// API Gateway waits for 30 seconds; the keeper starts again after 60; an attempt takes a minute at most, and is recorded by
+/// calls of some seconds each.
 #[test]
 fn no_function_runs_on_after_whoever_waits_for_it_has_gone() {
     for (name, most) in [
         ("Ingress", 29),
         ("Status", 29),
-        ("Worker", 75),
+        ("Worker", 90),
         ("Keeper", 59),
     ] {
         let limit = properties(name, FUNCTION)["Timeout"].as_u64();
         let limit = limit.expect("a time limit of its own");
         assert!(limit <= most, "{name}: {limit} s, at most {most} s");
     }
+}
+
+/// An attempt is begun only where its time limit, a minute at most, and 17 seconds for the record are left; what comes before
+/// it reads configuration and settings, which may take some seconds too.
+#[test]
+fn the_worker_has_time_for_the_longest_attempt_and_its_record() {
+    let limit = properties("Worker", FUNCTION)["Timeout"].as_u64();
+    let limit = limit.expect("a time limit of its own");
+    assert!(limit >= 60 + 17 + 10, "{limit} s");
 }
 
 /// Without it AWS stops a chain of calls through a queue after about 16 of them.
@@ -126,4 +136,12 @@ fn the_keeper_starts_each_minute() {
         "EachMinute": { "Type": "Schedule", "Properties": { "Schedule": "rate(1 minute)" } },
     });
     assert_eq!(properties("Keeper", FUNCTION)["Events"], due);
+}
+
+/// By default the platform makes a run that failed twice again, beside those of the next minutes, and runs that it has no
+/// room for up to six hours later.
+#[test]
+fn a_run_of_the_keeper_is_never_made_again_or_late() {
+    let due = json!({ "MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60 });
+    assert_eq!(properties("Keeper", FUNCTION)["EventInvokeConfig"], due);
 }
