@@ -14,10 +14,11 @@ mod hints;
 mod journal;
 mod late;
 mod lost;
-mod proxy;
 mod queue;
 mod sample;
 mod settings;
 #[path = "../support/mod.rs"]
 mod support;
 mod views;
+
+use switchboard_testkit::proxy;
