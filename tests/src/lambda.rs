@@ -19,7 +19,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
-use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
+use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use crate::switchboard::beside;
@@ -35,6 +35,8 @@ pub enum Invoked {
     Answered(Value),
     /// The function said that it failed; behind an HTTP API that is a 500.
     Failed(Value),
+    /// Its process ended before it did.
+    Died,
 }
 
 impl Invoked {
@@ -43,6 +45,7 @@ impl Invoked {
         match self {
             Self::Answered(answer) => answer,
             Self::Failed(error) => panic!("the invocation failed: {error}"),
+            Self::Died => panic!("the function died"),
         }
     }
 
@@ -82,6 +85,7 @@ impl Platform {
 pub struct Function {
     binary: PathBuf,
     environment: Vec<(String, String)>,
+    ahead: Duration,
 }
 
 impl Function {
@@ -100,6 +104,17 @@ impl Function {
             ]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec(),
+            ahead: Duration::ZERO,
+        }
+    }
+
+    /// With its clock, and the platform's that it hears of, so far ahead of the machine's.
+    #[must_use]
+    pub fn ahead(self, ahead: Duration) -> Self {
+        let seconds = ahead.as_secs().to_string();
+        Self {
+            ahead,
+            ..self.set("SWITCHBOARD_CLOCK_AHEAD", &seconds)
         }
     }
 
@@ -167,21 +182,71 @@ impl Function {
             .stderr(log)
             .spawn()
             .expect("it runs");
+        let id = child.id().expect("it runs");
+        let (kill, wishes) = mpsc::unbounded_channel();
+        let (ending, ended) = watch::channel(false);
         Lambda {
-            child,
+            id,
+            killer: Killer(kill),
+            ended,
+            watching: tokio::spawn(watch_over(child, wishes, ending)),
             address,
             invoke,
+            ahead: self.ahead,
             serving,
             folder,
         }
     }
 }
 
+/// Waits until a process ends, by itself or by a wish.
+async fn watch_over(
+    mut child: Child,
+    mut wishes: mpsc::UnboundedReceiver<Wish>,
+    ending: watch::Sender<bool>,
+) {
+    let wish = tokio::select! {
+        ended = child.wait() => {
+            drop(ended);
+            None
+        }
+        Some(wish) = wishes.recv() => Some(wish),
+    };
+    // Nothing is left of it when this is over.
+    drop(child.kill().await);
+    ending.send_replace(true);
+    if let Some(wish) = wish {
+        let _ = wish.send(());
+    }
+}
+
+/// Told when the process is dead.
+type Wish = std::sync::mpsc::Sender<()>;
+
+/// Kills a running function; may outlive it.
+#[derive(Clone, Debug)]
+pub struct Killer(mpsc::UnboundedSender<Wish>);
+
+impl Killer {
+    /// Kills it and waits until it is dead. Not to be called where the test itself runs, which has to see to it.
+    pub fn kill(&self) {
+        let (dead, told) = std::sync::mpsc::channel();
+        if self.0.send(dead).is_ok() {
+            // It may have died by itself: then nobody tells.
+            let _ = told.recv();
+        }
+    }
+}
+
 /// A running function. It is killed when this is dropped.
 pub struct Lambda {
-    child: Child,
+    id: u32,
+    killer: Killer,
+    ended: watch::Receiver<bool>,
+    watching: tokio::task::JoinHandle<()>,
     address: SocketAddr,
     invoke: mpsc::UnboundedSender<Invocation>,
+    ahead: Duration,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
     folder: TempDir,
 }
@@ -189,6 +254,8 @@ pub struct Lambda {
 impl Drop for Lambda {
     fn drop(&mut self) {
         self.serving.abort();
+        // Its process is killed with this.
+        self.watching.abort();
     }
 }
 
@@ -203,13 +270,22 @@ impl Lambda {
         let (done, invoked) = oneshot::channel();
         let invocation = Invocation {
             event: event.to_string().into(),
-            time,
+            time: self.ahead + time,
             done,
         };
         let taken = self.invoke.send(invocation).is_ok();
         assert!(taken, "the platform runs");
         let within = DEADLINE + time;
-        let Ok(Ok(invoked)) = timeout(within, invoked).await else {
+        let mut ended = self.ended.clone();
+        let ending = async {
+            tokio::select! {
+                biased;
+                invoked = invoked => invoked.ok(),
+                // It sends when it ends, and never goes before that.
+                _ = ended.wait_for(|ended| *ended) => Some(Invoked::Died),
+            }
+        };
+        let Ok(Some(invoked)) = timeout(within, ending).await else {
             panic!(
                 "within {within:?} there was no answer; the log:\n{}",
                 self.text()
@@ -218,14 +294,19 @@ impl Lambda {
         invoked
     }
 
+    /// What kills it.
+    pub fn killer(&self) -> Killer {
+        self.killer.clone()
+    }
+
     /// The platform's own address, which no delivery may reach.
     pub const fn platform(&self) -> SocketAddr {
         self.address
     }
 
     /// Its process.
-    pub fn id(&self) -> u32 {
-        self.child.id().expect("it runs")
+    pub const fn id(&self) -> u32 {
+        self.id
     }
 
     /// Everything it wrote.

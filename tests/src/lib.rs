@@ -1,5 +1,6 @@
-//! What the end-to-end tests share: the real binary in a folder of its own, a destination that records what it gets,
-//! senders that sign as the real ones do, a browser that looks at the page, and waiting on a condition with a deadline.
+//! What the end-to-end tests share: the real binary in a folder of its own, the functions on AWS under a platform of their
+//! own, a destination that records what it gets, senders that sign as the real ones do, a browser that looks at the page,
+//! and waiting on a condition with a deadline.
 
 #![expect(
     clippy::expect_used,
@@ -9,6 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod board;
 pub mod browser;
 pub mod lambda;
 pub mod libraries;

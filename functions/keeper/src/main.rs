@@ -10,6 +10,7 @@ use switchboard_functions::start::{self, Ended, Start};
 
 use run::Runs;
 
+mod intervals;
 mod run;
 
 fn main() -> ExitCode {
@@ -19,9 +20,10 @@ fn main() -> ExitCode {
 async fn serve(mut start: Start) -> Result<(), Ended> {
     let environment = &start.environment;
     let settings = Settings::read_with_stream(environment);
+    let intervals = intervals::of(environment);
     let settings = environment.whole(settings)?;
     let board = Board::new(settings, &start.clock, &mut start.rng);
-    let runs = Arc::new(Runs::new(board, start.clock));
+    let runs = Arc::new(Runs::new(board, start.clock, intervals));
     let invoked = move |invocation: LambdaEvent<Value>| {
         let runs = Arc::clone(&runs);
         async move {

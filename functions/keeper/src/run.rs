@@ -36,15 +36,17 @@ pub(crate) struct Runs {
     aws: Arc<Aws>,
     deployed: Arc<Deployed>,
     clock: Arc<dyn Clock>,
+    intervals: KeeperIntervals,
 }
 
 impl Runs {
     /// Runs over `board`.
-    pub(crate) fn new(board: Board, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(board: Board, clock: Arc<dyn Clock>, intervals: KeeperIntervals) -> Self {
         Self {
             aws: Arc::new(board.aws),
             deployed: board.deployed,
             clock,
+            intervals,
         }
     }
 
@@ -57,7 +59,7 @@ impl Runs {
             |_| Configuration::empty().keep(),
             |current| current.configuration.keep(),
         );
-        let keeper = Keeper::new(Arc::clone(&self.aws), KeeperIntervals::default(), keep);
+        let keeper = Keeper::new(Arc::clone(&self.aws), self.intervals, keep);
         let kept = keeper.run(now, budget(now, deadline)).await;
         log(&kept, self.clock.ticks().saturating_sub(ticks));
         if kept.failed.is_empty() {

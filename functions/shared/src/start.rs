@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use switchboard_core::time::Clock;
 
-use crate::clock::SystemClock;
+use crate::clock::{self, SystemClock};
 use crate::environment::{Environment, Faults};
 use crate::{fail, log};
 
@@ -53,6 +53,7 @@ pub fn run(function: impl AsyncFnOnce(Start) -> Result<(), Ended>) -> ExitCode {
     let environment = Environment::read();
     let level = log::level(&environment);
     fail::install(&environment);
+    let ahead = clock::ahead(&environment);
     let mut seed = [0; 32];
     let ended = environment
         .whole(level)
@@ -66,7 +67,7 @@ pub fn run(function: impl AsyncFnOnce(Start) -> Result<(), Ended>) -> ExitCode {
             let runtime = runtime.map_err(Ended::because)?;
             runtime.block_on(function(Start {
                 environment,
-                clock: Arc::new(SystemClock::new()),
+                clock: Arc::new(SystemClock::new(ahead)),
                 rng: ChaCha20Rng::from_seed(seed),
             }))
         });

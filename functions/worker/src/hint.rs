@@ -106,7 +106,13 @@ impl<D: Desk + Queue> Worker<D> {
                     continue;
                 }
                 Ok(Err(reason)) => {
-                    self.desk.bury(hint, reason, now, keep).await?;
+                    let buried = self.desk.bury(hint, reason, now, keep).await;
+                    if buried.is_err() && self.clock.now().plus(BESIDE) <= ends {
+                        // It may be dead and have no ticket: a hint that comes again is dropped before it comes to that.
+                        self.desk.bury(hint, reason, now, keep).await?;
+                    } else {
+                        buried?;
+                    }
                     return Ok(Settled::Done);
                 }
                 Err(_) => means.performer.broke_off(&attempt),

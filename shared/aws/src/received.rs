@@ -31,8 +31,9 @@ impl Aws {
     }
 
     /// Makes the delivery of a hint a dead letter without an attempt, where it waits for what the hint says, and puts its
-    /// ticket. Any other stays as it is. A copy for your endpoint dies only while that is not set: that it was set again is
-    /// an error, and the hint is to come again.
+    /// ticket; also where it died so before, since the same call made again may find that its record was written and its
+    /// ticket was not put. Any other stays as it is. A copy for your endpoint dies only while that is not set: that it was set again
+    /// is an error, and the hint is to come again.
     pub async fn bury_received(
         &self,
         message: &Message,
@@ -53,10 +54,28 @@ impl Aws {
                 ..before.clone()
             })
             .await?;
-        match buried {
+        let dead = match buried {
+            Some(dead) => Some(dead),
+            None => self.buried_before(message, reason).await?,
+        };
+        match dead {
             Some(dead) => self.put_owed(&dead).await,
             None => Ok(()),
         }
+    }
+
+    /// The delivery of a hint where it died for that reason without the attempt that the hint asks for.
+    async fn buried_before(
+        &self,
+        message: &Message,
+        reason: DeathReason,
+    ) -> Answer<Option<Delivery>> {
+        let record = self.delivery(&message.key.event, &message.key.id).await?;
+        Ok(record.filter(|record| {
+            let stood = &record.stood;
+            let died_so = stood.state == State::Dead && stood.reason == Some(reason);
+            died_so && stood.due == message.due && record.life == message.life
+        }))
     }
 
     /// Makes `after` of the delivery of a hint where it waits for what the hint says; what stands then, if it was moved.

@@ -1,16 +1,13 @@
 //! The functions of the AWS side: their real binaries, each under a platform of its own, over an emulator of the table, the
 //! queues and the secrets.
 
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod bodies;
 mod ingress;
 mod keeper;
-mod setting;
 mod start;
 mod status;
 mod worker;
+
+use switchboard_tests::board as setting;

@@ -13,9 +13,6 @@ mod fuse;
 mod held;
 mod lag;
 mod overdue;
-#[path = "../wire/proxy.rs"]
-#[expect(dead_code, reason = "other tests have other uses for it")]
-mod proxy;
 mod returned;
 mod scene;
 mod stays;
@@ -25,3 +22,5 @@ mod tickets;
 mod turns;
 mod twice;
 mod walks;
+
+use switchboard_testkit::proxy;

@@ -14,7 +14,6 @@ mod hints;
 mod journal;
 mod late;
 mod lost;
-mod proxy;
 mod queue;
 mod repeats;
 mod replay;
@@ -25,3 +24,5 @@ mod steps;
 #[path = "../support/mod.rs"]
 mod support;
 mod views;
+
+use switchboard_testkit::proxy;

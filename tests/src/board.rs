@@ -1,5 +1,5 @@
-//! The setting of these stories: a table, its queues and secrets in an account of their own, one source, and what the
-//! platform would invoke the functions with.
+//! A deployed Switchboard without its functions: a table, its queues and secrets in an account of their own, one source, and
+//! what the platform would invoke the functions with.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use http::HeaderMap;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use serde_json::{Value, json};
-use switchboard_aws::client::{Clients, clients};
+use switchboard_aws::client::{Clients, clients_within};
 use switchboard_aws::configuration::Configurations;
 use switchboard_aws::testing::{create_place, environment};
 use switchboard_aws::{Aws, Pace, Place};
@@ -20,15 +20,19 @@ use switchboard_core::ports::{ConfigurationStore, Replaced, Version, Views};
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_core::views::EventView;
 use switchboard_testkit::emulator::{Account, Emulator, fresh_account};
-use switchboard_tests::lambda::{Function, Lambda};
-use switchboard_tests::sender::{Sender, now};
-use switchboard_tests::sink::Sink;
+
+use crate::lambda::{Function, Lambda};
+use crate::sender::{Sender, now};
+use crate::sink::Sink;
 
 /// What operators prove to be operators with.
-pub(crate) const TOKEN: &str = "a-token-for-tests-only";
+pub const TOKEN: &str = "a-token-for-tests-only";
 /// The gateway's own name.
-pub(crate) const GATEWAY: &str = "board.execute-api.example";
+pub const GATEWAY: &str = "board.execute-api.example";
 const SECRET: &str = "a secret of sixteen bytes or more";
+
+/// How long a call of the test itself may take: many share one emulator.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The real clock: the functions go by it too.
 struct RealClock;
@@ -44,24 +48,31 @@ impl Clock for RealClock {
 }
 
 /// A deployed Switchboard without its functions, and the destination `chat`.
-pub(crate) struct Board {
+pub struct Board {
     account: Account,
-    clients: Clients,
-    place: Place,
-    pub(crate) aws: Aws,
-    pub(crate) sink: Sink,
+    /// Of that account.
+    pub clients: Clients,
+    /// Where its state lies.
+    pub place: Place,
+    /// The backend there.
+    pub aws: Aws,
+    /// What answers as the destination `chat`.
+    pub sink: Sink,
 }
 
 /// A message as it was received.
 #[derive(Clone, Debug)]
-pub(crate) struct Message {
-    pub(crate) body: String,
-    pub(crate) receipt: String,
-    pub(crate) attributes: BTreeMap<String, String>,
+pub struct Message {
+    /// Its text.
+    pub body: String,
+    /// What it is removed by.
+    pub receipt: String,
+    /// What was said beside the text.
+    pub attributes: BTreeMap<String, String>,
 }
 
 /// A configuration in which every event of `code` goes to `chat`, which is there.
-pub(crate) fn configuration(chat: &str) -> String {
+pub fn configuration(chat: &str) -> String {
     format!(
         r#"
 allow_private_networks = true
@@ -82,7 +93,7 @@ deliver = [{{ to = "chat", action = "post-line" }}]
 
 impl Board {
     /// One to which a configuration was applied.
-    pub(crate) async fn start() -> Self {
+    pub async fn start() -> Self {
         let board = Self::bare().await;
         board
             .apply(None, &configuration(&board.sink.url("/chat")))
@@ -91,10 +102,10 @@ impl Board {
     }
 
     /// One to which nothing was applied yet.
-    pub(crate) async fn bare() -> Self {
+    pub async fn bare() -> Self {
         let account = fresh_account();
         let caller = environment(&Emulator::shared().url(), account.as_str());
-        let clients = clients(&caller.expect("an environment"));
+        let clients = clients_within(&caller.expect("an environment"), PATIENCE);
         let place = create_place(&clients, "board").await.expect("a place");
         for (name, value) in [("board/code", SECRET), ("board/admin-token", TOKEN)] {
             let create = clients
@@ -114,7 +125,7 @@ impl Board {
     }
 
     /// Puts a configuration in the place of the one with that version.
-    pub(crate) async fn apply(&self, seen: Option<u64>, text: &str) {
+    pub async fn apply(&self, seen: Option<u64>, text: &str) {
         let store = Configurations::new(self.clients.dynamodb.clone(), self.place.table.clone());
         let seen = seen.and_then(Version::new);
         let replaced = store.replace(seen, text, now()).await;
@@ -123,12 +134,12 @@ impl Board {
     }
 
     /// A function with everything that the template sets.
-    pub(crate) fn function(&self, name: &str) -> Function {
+    pub fn function(&self, name: &str) -> Function {
         self.function_over(name, &Emulator::shared().url())
     }
 
     /// The same, with the services at another address.
-    pub(crate) fn function_over(&self, name: &str, url: &str) -> Function {
+    pub fn function_over(&self, name: &str, url: &str) -> Function {
         let stream = "arn:aws:dynamodb:us-east-1:000000000000:table/board/stream/none";
         Function::named(name)
             .set("AWS_ACCESS_KEY_ID", self.account.as_str())
@@ -143,7 +154,7 @@ impl Board {
     }
 
     /// The name of the table's stream.
-    pub(crate) async fn stream(&self) -> String {
+    pub async fn stream(&self) -> String {
         let described = self.clients.dynamodb.describe_table();
         let described = described.table_name(&self.place.table).send().await;
         let table = described.expect("described").table.expect("a table");
@@ -164,17 +175,17 @@ impl Board {
     }
 
     /// What waits in the queue of deliveries; it is hidden from then on.
-    pub(crate) async fn hints(&self, most: usize) -> Vec<Message> {
+    pub async fn hints(&self, most: usize) -> Vec<Message> {
         self.receive(&self.place.deliveries, most).await
     }
 
     /// What waits in the queue of tickets.
-    pub(crate) async fn tickets(&self, most: usize) -> Vec<Message> {
+    pub async fn tickets(&self, most: usize) -> Vec<Message> {
         self.receive(&self.place.dead_letters, most).await
     }
 
     /// What waits in the queue of what came back.
-    pub(crate) async fn set_aside(&self, most: usize) -> Vec<Message> {
+    pub async fn set_aside(&self, most: usize) -> Vec<Message> {
         self.receive(&self.place.returned, most).await
     }
 
@@ -211,7 +222,7 @@ impl Board {
     }
 
     /// Puts a text into the queue of deliveries, as somebody by hand would, and receives it.
-    pub(crate) async fn by_hand(&self, text: &str) -> Message {
+    pub async fn by_hand(&self, text: &str) -> Message {
         let send = self
             .clients
             .sqs
@@ -238,14 +249,14 @@ impl Board {
     }
 
     /// An event as operators see it.
-    pub(crate) async fn event(&self, id: &str) -> EventView {
+    pub async fn event(&self, id: &str) -> EventView {
         let id = EventId::parse(id).expect("an id");
         let event = self.aws.event(&id).await.expect("read");
         event.expect("it is stored")
     }
 
     /// Posts a rightly signed event to a running ingress; its id.
-    pub(crate) async fn post(&self, ingress: &Lambda, id: &str, body: &[u8]) -> String {
+    pub async fn post(&self, ingress: &Lambda, id: &str, body: &[u8]) -> String {
         let answer = ingress
             .invoke(&posted("code", &signed(id, body), &encoded(body)))
             .await;
@@ -271,28 +282,28 @@ fn opened(clients: &Clients, place: &Place, clock: Arc<dyn Clock>) -> Aws {
 }
 
 /// The headers of a rightly signed event.
-pub(crate) fn signed(id: &str, body: &[u8]) -> HeaderMap {
+pub fn signed(id: &str, body: &[u8]) -> HeaderMap {
     let url = "http://nobody.example/".parse().expect("a url");
     Sender::new(url, "github", SECRET).headers(id, "push", body)
 }
 
 /// A body as the gateway writes it where it is no text.
-pub(crate) fn encoded(body: &[u8]) -> (String, bool) {
+pub fn encoded(body: &[u8]) -> (String, bool) {
     (BASE64.encode(body), true)
 }
 
 /// A body as the gateway writes it where it is text.
-pub(crate) fn plain(body: &str) -> (String, bool) {
+pub fn plain(body: &str) -> (String, bool) {
     (body.to_owned(), false)
 }
 
 /// What the gateway makes of a POST to a source.
-pub(crate) fn posted(source: &str, headers: &HeaderMap, body: &(String, bool)) -> Value {
+pub fn posted(source: &str, headers: &HeaderMap, body: &(String, bool)) -> Value {
     asked("POST", &format!("/in/{source}"), headers, body)
 }
 
 /// What the gateway makes of a request.
-pub(crate) fn asked(method: &str, path: &str, headers: &HeaderMap, body: &(String, bool)) -> Value {
+pub fn asked(method: &str, path: &str, headers: &HeaderMap, body: &(String, bool)) -> Value {
     let mut lines: BTreeMap<&str, &str> = BTreeMap::from([("host", GATEWAY)]);
     for (name, value) in headers {
         lines.insert(name.as_str(), value.to_str().expect("text"));
@@ -327,18 +338,18 @@ pub(crate) fn asked(method: &str, path: &str, headers: &HeaderMap, body: &(Strin
 }
 
 /// The body of an answer, as JSON.
-pub(crate) fn body_of(answer: &Value) -> Value {
+pub fn body_of(answer: &Value) -> Value {
     let text = answer["body"].as_str().expect("a body");
     serde_json::from_str(text).expect("JSON")
 }
 
 /// A header of an answer.
-pub(crate) fn header_of<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
+pub fn header_of<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
     answer["headers"].get(name)?.as_str()
 }
 
 /// What the platform invokes the worker with; the nth message is `m-n`, and was received so often.
-pub(crate) fn batch(messages: &[(&Message, u32)]) -> Value {
+pub fn batch(messages: &[(&Message, u32)]) -> Value {
     let records: Vec<Value> = messages
         .iter()
         .enumerate()
@@ -357,7 +368,7 @@ pub(crate) fn batch(messages: &[(&Message, u32)]) -> Value {
 }
 
 /// The messages that a worker gave back.
-pub(crate) fn given_back(answer: &Value) -> Vec<&str> {
+pub fn given_back(answer: &Value) -> Vec<&str> {
     let all = answer["batchItemFailures"].as_array().expect("a list");
     let id = |one: &'_ Value| one["itemIdentifier"].as_str().map(str::len);
     assert!(all.iter().all(|one| id(one).is_some()), "{answer}");

@@ -1,0 +1,68 @@
+//! Deliveries are attempted: whatever becomes of any call that the worker makes, the queue's own redelivery is enough, but
+//! for a hint that its sender dies before.
+
+use std::time::Duration;
+
+use crate::call::{Call, Plan};
+use crate::fault::Fault;
+use crate::kept::{self, Kept};
+use crate::mapping;
+use crate::promises::{assert_ended, assert_totals, end_of, unfinished};
+use crate::scene::{Sender, board, event, send};
+use crate::told::tell_all;
+use crate::watched::Watched;
+
+const TO: [&str; 3] = ["good", "flaky", "bad"];
+/// When the keeper looks at a delivery whose next attempt was due just now.
+const PAST_THE_LOOK: Duration = Duration::from_mins(4);
+
+/// Whether the worker died where a record is written, and this is not sent yet that follows upon it.
+pub(crate) fn dies_before_sending(plan: Option<&Plan>, operation: &str, queue: &str) -> bool {
+    plan.is_some_and(|plan| match plan.fault {
+        Fault::DiesBefore => plan.is(operation, queue),
+        Fault::DiesBehind => plan.is_before(operation, queue),
+        _ => false,
+    })
+}
+
+async fn story(plan: Option<Plan>) -> Vec<Call> {
+    let board = board(&TO).await;
+    let mut ingress = Watched::new(&board, "ingress", None);
+    let told = send(&mut ingress, "1", Sender::Patient).await;
+    let mut worker = Watched::new(&board, "worker", plan.clone());
+    mapping::run(&board, &mut worker, 1).await;
+    worker.assert_hit();
+    let left = dies_before_sending(plan.as_ref(), "SendMessageBatch", "board-deliveries");
+    let stored = event(&board, "1").await;
+    assert_eq!(
+        unfinished(stored.as_ref()),
+        usize::from(left),
+        "without the keeper"
+    );
+    if left {
+        let kept = kept::a_run_from_now(&board, PAST_THE_LOOK).await;
+        let expected = Kept {
+            overdue: 1,
+            ..Kept::NOTHING
+        };
+        assert_eq!(kept, expected);
+        mapping::run(&board, &mut worker, 1).await;
+    }
+    let stored = event(&board, "1").await.expect("it is stored");
+    assert_ended(&board, &stored, end_of);
+    assert_totals(&board, vec!["1"], told).await;
+    let tickets = mapping::waiting(&board, &board.place.dead_letters).await;
+    let is_without = dies_before_sending(plan.as_ref(), "SendMessage", "board-dead-letters");
+    assert_eq!(tickets == 0, is_without, "{tickets} tickets");
+    worker.calls()
+}
+
+#[tokio::test]
+async fn whatever_a_call_of_the_worker_suffers_every_delivery_ends_with_its_full_number_of_attempts()
+ {
+    let calls = story(None).await;
+    tell_all(Plan::all_of(&calls), |plan| async {
+        story(Some(plan)).await;
+    })
+    .await;
+}

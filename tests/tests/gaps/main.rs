@@ -1,0 +1,30 @@
+//! The gaps between store and queue: every call that the real functions make to a service is lost, cut, held up, doubled or
+//! answered by a failure in its turn, and what was promised holds at the end. The calls are those of the same story told
+//! without a fault before.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![expect(
+    clippy::future_not_send,
+    reason = "all stories of a test are told on its one thread"
+)]
+
+mod attempted;
+mod call;
+mod fault;
+mod kept;
+mod mapping;
+mod operated;
+mod promises;
+mod recovered;
+mod scene;
+mod sent;
+mod set_aside;
+mod steps;
+mod told;
+mod twice;
+mod watched;
