@@ -9,6 +9,7 @@
 mod bench;
 mod clock;
 mod command;
+mod cost;
 mod e2e;
 mod environment;
 mod fuzz;

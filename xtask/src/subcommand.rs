@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::bench;
+use crate::cost;
 use crate::e2e;
 use crate::environment::Environment;
 use crate::fuzz;
@@ -20,7 +21,7 @@ pub(crate) struct Subcommand {
     pub(crate) run: fn(&Environment, &[&str]) -> Result<ExitCode, String>,
 }
 
-const ALL: [Subcommand; 5] = [
+const ALL: [Subcommand; 6] = [
     Subcommand {
         name: "test",
         what: "runs every check and every test there is, and ends with a summary",
@@ -30,6 +31,11 @@ const ALL: [Subcommand; 5] = [
         name: "bench",
         what: "measures the release build beside bare floors: --json, and groups of figures by name",
         run: bench::run,
+    },
+    Subcommand {
+        name: "cost",
+        what: "counts what an event asks of AWS and says what a million of them cost: --json",
+        run: cost::run,
     },
     Subcommand {
         name: "e2e",

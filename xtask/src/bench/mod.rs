@@ -4,7 +4,7 @@
 
 mod allocations;
 mod figures;
-mod row;
+pub(crate) mod row;
 mod trace;
 
 use std::process::ExitCode;

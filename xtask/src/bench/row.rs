@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// What a figure is held to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     /// At least this part of its floor.
     OfFloor(f64),
     /// At most so many times its floor.
@@ -19,22 +19,22 @@ pub(super) enum Bound {
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
-    pub(super) figure: String,
-    pub(super) value: f64,
-    pub(super) unit: &'static str,
+pub(crate) struct Row {
+    pub(crate) figure: String,
+    pub(crate) value: f64,
+    pub(crate) unit: &'static str,
     /// The least, or the most, that the same work costs without Switchboard, measured in the same run.
-    pub(super) floor: Option<f64>,
-    pub(super) bound: Bound,
+    pub(crate) floor: Option<f64>,
+    pub(crate) bound: Bound,
 }
 
 impl Row {
-    pub(super) fn ratio(&self) -> Option<f64> {
+    pub(crate) fn ratio(&self) -> Option<f64> {
         self.floor.map(|floor| self.value / floor)
     }
 
     /// Whether it keeps to its bound.
-    pub(super) fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         let ratio = self.ratio().unwrap_or(f64::NAN);
         match self.bound {
             Bound::OfFloor(least) => ratio >= least,
@@ -78,12 +78,12 @@ fn shown(number: f64) -> String {
 }
 
 /// All rows as JSON.
-pub(super) fn as_json(rows: &[Row]) -> String {
+pub(crate) fn as_json(rows: &[Row]) -> String {
     Value::Array(rows.iter().map(Row::json).collect()).to_string()
 }
 
 /// All rows as a Markdown table.
-pub(super) fn as_table(rows: &[Row]) -> String {
+pub(crate) fn as_table(rows: &[Row]) -> String {
     let mut table =
         "| figure | value | floor | ratio | bound | |\n|---|---|---|---|---|---|\n".to_owned();
     for row in rows {

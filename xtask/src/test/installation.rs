@@ -97,7 +97,7 @@ pub(super) fn python(folder: &Path, below: &str, requirements: &Path) -> Result<
     run(folder, folder.join(below).join("bin/python"), &arguments)
 }
 
-/// Runs a program in the folder; what it writes goes to the developer.
+/// Runs a program in the folder; what it writes goes to the developer, and not where figures are printed.
 pub(super) fn run(
     folder: &Path,
     program: impl AsRef<OsStr>,
@@ -109,11 +109,12 @@ pub(super) fn run(
         .map(|word| word.to_string_lossy())
         .collect();
     let line = words.join(" ");
-    println!("$ {line}");
+    eprintln!("$ {line}");
     let status = Command::new(program)
         .args(arguments)
         .current_dir(folder)
         .stdin(Stdio::null())
+        .stdout(io::stderr())
         .status()
         .map_err(|cause| Failure(format!("{line}: {cause}")))?;
     if status.success() {

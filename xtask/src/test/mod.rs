@@ -184,8 +184,8 @@ fn docs(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {
     Ok("every link in them leads somewhere".to_owned())
 }
 
-/// The functions on AWS, which end-to-end tests run too, and what deploys them.
-pub(crate) const FUNCTIONS: [&str; 10] = [
+/// The functions on AWS, which end-to-end tests run too, what deploys them, and what counts their calls.
+pub(crate) const FUNCTIONS: [&str; 12] = [
     "--package",
     "switchboard-ingress",
     "--package",
@@ -196,6 +196,8 @@ pub(crate) const FUNCTIONS: [&str; 10] = [
     "switchboard-keeper",
     "--package",
     "switchboard-cloud",
+    "--package",
+    "switchboard-cost",
 ];
 
 fn build(environment: &Environment, _: &mut Tally) -> Result<String, Failure> {

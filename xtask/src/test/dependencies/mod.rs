@@ -168,6 +168,7 @@ mod tests {
             ),
             member("tests", &[core, (1, "switchboard-testkit")], &[]),
             member("tests/cloud", &[core, (1, "switchboard-tests")], &[]),
+            member("tests/cost", &[core, (1, "switchboard-tests")], &[]),
             member("tests/load", &[core, (1, "switchboard-embedded")], &[]),
             member("tests/fuzzed", &[core, (1, "switchboard-web")], &[]),
             member("xtask", &[(1, "switchboard-testkit")], &[]),

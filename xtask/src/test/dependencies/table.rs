@@ -32,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// The rule.
-pub(super) const RULE: [Row; 11] = [
+pub(super) const RULE: [Row; 12] = [
     Row {
         folder: "shared/core",
         group: Group::Core,
@@ -100,6 +100,14 @@ pub(super) const RULE: [Row; 11] = [
     // The stack on AWS is told of as the rest is: with the same senders, receivers and browser.
     Row {
         folder: "tests/cloud",
+        group: Group::Developer,
+        may_use: &[Group::Core, Group::Middle, Group::Testkit, Group::Developer],
+        tests_may_use: &[],
+        never: &[],
+    },
+    // What is counted is counted with the same senders and destinations.
+    Row {
+        folder: "tests/cost",
         group: Group::Developer,
         may_use: &[Group::Core, Group::Middle, Group::Testkit, Group::Developer],
         tests_may_use: &[],

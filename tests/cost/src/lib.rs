@@ -1,0 +1,20 @@
+//! What an event asks of AWS: the real functions run over the emulator, behind a proxy that counts every call, its bytes and
+//! DynamoDB's units. What that costs, `cargo xtask cost` says.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a measurement fails as a test does, by panicking"
+)]
+
+pub mod board;
+pub mod call;
+pub mod images;
+pub mod item;
+pub mod minute;
+pub mod past;
+pub mod proxy;
+pub mod scene;
+pub mod units;
