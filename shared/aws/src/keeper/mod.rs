@@ -161,15 +161,14 @@ impl Keeper {
     }
 
     async fn fold(&self, now: Timestamp, reads: u32, kept: &mut Kept) -> Answer<()> {
-        let last = match self.whole_since().await? {
-            Some(last) => last,
+        let mut last = now;
+        if let Some(whole) = self.whole_since().await? {
+            last = whole;
+        } else {
             // A new table, whose totals have nothing to be behind of; or a table that lost it, whose totals may be far behind.
             // It is counted from here on: totals that do not become whole are told of before the stream forgets.
-            None => {
-                self.set_whole(now).await?;
-                now
-            }
-        };
+            self.set_whole(now).await?;
+        }
         kept.totals_behind_s = Some(now.since(last).as_secs());
         let folded = self.aws.fold(reads).await?;
         kept.folded = folded.records;
