@@ -4,13 +4,14 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use data_encoding::BASE64;
 use http::{HeaderMap, HeaderValue};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use serde_json::{Map, Value, json};
-use switchboard_aws::client::{Clients, clients};
+use switchboard_aws::client::{Clients, clients_within};
 use switchboard_aws::configuration::Configurations;
 use switchboard_aws::testing::{create_place, environment};
 use switchboard_aws::{Aws, Pace, Place};
@@ -57,6 +58,9 @@ const HEADERS: [(&str, &str); 7] = [
     ("x-shopify-shop-domain", "teahouse-sample.myshopify.com"),
     ("x-shopify-triggered-at", "2026-01-01T00:00:00.000000000Z"),
 ];
+
+/// How long a call of our own may take: the machine may be busy, and nothing of it is counted.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A deployed Switchboard without its functions.
 pub struct Board {
@@ -119,7 +123,7 @@ impl Board {
     pub async fn start(emulator: &Emulator) -> Self {
         let account = fresh_account();
         let caller = environment(&emulator.url(), account.as_str());
-        let clients = clients(&caller.expect("an environment"));
+        let clients = clients_within(&caller.expect("an environment"), PATIENCE);
         let place = create_place(&clients, "board").await.expect("a place");
         for (name, _, _, secret) in SOURCES {
             let create = clients.secrets.create_secret();
@@ -168,10 +172,10 @@ impl Board {
     /// The backend itself, for whom it is another time.
     pub fn backend(&self, clock: Arc<dyn Clock>, seed: u64) -> Aws {
         let pace = Pace {
-            settings_for: std::time::Duration::from_hours(1),
+            settings_for: Duration::from_hours(1),
             repeats_per_second: None,
-            shared_for: std::time::Duration::ZERO,
-            counts_every: std::time::Duration::ZERO,
+            shared_for: Duration::ZERO,
+            counts_every: Duration::ZERO,
         };
         let rng = Box::new(ChaCha20Rng::seed_from_u64(seed));
         Aws::new(&self.clients, self.place.clone(), pace, clock, rng)
