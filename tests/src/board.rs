@@ -162,7 +162,7 @@ impl Board {
     }
 
     /// In how many items stands what was not accepted.
-    pub(crate) async fn journal_items(&self) -> usize {
+    pub async fn journal_items(&self) -> usize {
         let scan = self.clients.dynamodb.scan().table_name(&self.place.table);
         let found = scan.consistent_read(true).send().await.expect("all items");
         assert!(found.last_evaluated_key.is_none(), "one page holds all");
@@ -234,7 +234,7 @@ impl Board {
     }
 
     /// The keys of everything that belongs to events.
-    pub(crate) async fn stored(&self) -> Vec<String> {
+    pub async fn stored(&self) -> Vec<String> {
         let pages = self.clients.dynamodb.scan();
         let pages = pages
             .table_name(&self.place.table)

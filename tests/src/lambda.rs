@@ -54,6 +54,7 @@ impl Invoked {
         match self {
             Self::Answered(answer) => panic!("the invocation was answered: {answer}"),
             Self::Failed(error) => error,
+            Self::Died => panic!("the function died"),
         }
     }
 }
