@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lambda_http::service_fn;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
+use switchboard_core::configuration::Needs;
 use switchboard_core::deployed::Current;
 use switchboard_core::ingress::Ingress;
 use switchboard_functions::board::{Board, Settings};
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
 async fn serve(mut start: Start) -> Result<(), Ended> {
     let settings = Settings::read(&start.environment);
     let settings = start.environment.whole(settings)?;
-    let board = Board::new(settings, &start.clock, &mut start.rng);
+    let board = Board::new(settings, Needs::Everything, &start.clock, &mut start.rng);
     let (backend, clock, rng) = (Arc::new(board.aws), start.clock, Mutex::new(start.rng));
     let counts = Arc::clone(&backend);
     let build = move |current: &Current| {

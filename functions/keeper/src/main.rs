@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;
+use switchboard_core::configuration::Needs;
 use switchboard_functions::board::{Board, Settings};
 use switchboard_functions::start::{self, Ended, Start};
 
@@ -22,7 +23,7 @@ async fn serve(mut start: Start) -> Result<(), Ended> {
     let settings = Settings::read_with_stream(environment);
     let intervals = intervals::of(environment);
     let settings = environment.whole(settings)?;
-    let board = Board::new(settings, &start.clock, &mut start.rng);
+    let board = Board::new(settings, Needs::Nothing, &start.clock, &mut start.rng);
     let runs = Arc::new(Runs::new(board, start.clock, intervals));
     let invoked = move |invocation: LambdaEvent<Value>| {
         let runs = Arc::clone(&runs);

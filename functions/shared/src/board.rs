@@ -10,6 +10,7 @@ use switchboard_aws::configuration::Configurations;
 use switchboard_aws::environment::Environment as Caller;
 use switchboard_aws::secrets::StoredSecrets;
 use switchboard_aws::{Aws, Pace, Place};
+use switchboard_core::configuration::Needs;
 use switchboard_core::deployed::{Deployed, Every};
 use switchboard_core::time::Clock;
 
@@ -99,8 +100,13 @@ pub struct Board {
 }
 
 impl Board {
-    /// Everything that `settings` tell of. Nothing is connected or asked for yet.
-    pub fn new(settings: Settings, clock: &Arc<dyn Clock>, rng: &mut ChaCha20Rng) -> Self {
+    /// Everything that `settings` tell of, with the secrets that the function needs. Nothing is connected or asked for yet.
+    pub fn new(
+        settings: Settings,
+        needs: Needs,
+        clock: &Arc<dyn Clock>,
+        rng: &mut ChaCha20Rng,
+    ) -> Self {
         let clients: Clients = clients(&settings.caller);
         let table = settings.place.table.clone();
         let configurations = Configurations::new(clients.dynamodb.clone(), table);
@@ -113,7 +119,8 @@ impl Board {
             Arc::clone(&secrets),
             Arc::clone(clock),
             Every::default(),
-        );
+        )
+        .needing(needs);
         let rng = Box::new(ChaCha20Rng::from_rng(rng));
         let aws = Aws::new(&clients, settings.place, PACE, Arc::clone(clock), rng);
         Self {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use lambda_http::service_fn;
+use switchboard_core::configuration::Needs;
 use switchboard_functions::board::{Board, Settings};
 use switchboard_functions::start::{self, Ended, Start};
 
@@ -24,7 +25,7 @@ fn main() -> ExitCode {
 async fn serve(mut start: Start) -> Result<(), Ended> {
     let settings = Settings::read_with_stream(&start.environment);
     let settings = start.environment.whole(settings)?;
-    let board = Board::new(settings, &start.clock, &mut start.rng);
+    let board = Board::new(settings, Needs::Everything, &start.clock, &mut start.rng);
     let desk = Arc::new(Desk::new(board, start.clock, start.rng));
     lambda_http::run(service_fn(move |request| {
         answer::within_time(Arc::clone(&desk), request)

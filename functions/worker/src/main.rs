@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use lambda_runtime::{Error, LambdaEvent, service_fn};
+use switchboard_core::configuration::Needs;
 use switchboard_functions::board::{Board, Settings};
 use switchboard_functions::start::{self, Ended, Start};
 
@@ -33,7 +34,7 @@ async fn serve(mut start: Start) -> Result<(), Ended> {
     let platform = environment.sockets("AWS_LAMBDA_RUNTIME_API");
     let read = settings.zip(platform);
     let (settings, platform) = environment.whole(read)?;
-    let board = Board::new(settings, &start.clock, &mut start.rng);
+    let board = Board::new(settings, Needs::Destinations, &start.clock, &mut start.rng);
     let deployed = board.deployed;
     let table = Table::new(board.aws);
     let function = Function::new(table, deployed, platform, start.clock, start.rng);

@@ -109,6 +109,7 @@ pub struct GivenSecrets {
 struct Given {
     values: BTreeMap<String, String>,
     asked: u32,
+    names: BTreeSet<String>,
 }
 
 impl GivenSecrets {
@@ -140,6 +141,11 @@ impl GivenSecrets {
         locked(&self.given).asked
     }
 
+    /// The names that were asked for so far, each once.
+    pub fn names(&self) -> Vec<String> {
+        locked(&self.given).names.iter().cloned().collect()
+    }
+
     /// From now on whoever reads waits, until it is taken back.
     pub fn holds(&self, holds: bool) {
         self.open.send_replace(!holds);
@@ -151,6 +157,7 @@ impl Secrets for GivenSecrets {
         {
             let mut given = locked(&self.given);
             given.asked = given.asked.saturating_add(1);
+            given.names.extend(names.iter().map(ToString::to_string));
         }
         // The sender is ours, so the wait ends only by its word.
         drop(self.open.subscribe().wait_for(|open| *open).await);

@@ -21,7 +21,8 @@ mod routes;
 mod secrets;
 mod sources;
 
-pub use read::{Checked, Fault, Origin, Read, check_deployed, read};
+pub(crate) use read::check_deployed_for;
+pub use read::{Checked, Fault, Needs, Origin, Read, check_deployed, read, read_for};
 
 /// Longest body that is accepted unless the configuration says otherwise, in bytes: 6 MiB.
 pub const MAX_BODY: usize = 6 * 1024 * 1024;

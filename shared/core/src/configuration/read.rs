@@ -98,9 +98,19 @@ pub struct Checked {
 
 /// Reads and checks a configuration whole.
 pub fn read(text: &str, origin: Origin, secrets: &dyn SecretReader) -> Result<Read, Vec<Fault>> {
+    read_for(text, origin, Needs::Everything, secrets)
+}
+
+/// The same for whoever needs a part of it only: what stands behind a secret that is not needed is not there.
+pub fn read_for(
+    text: &str,
+    origin: Origin,
+    needs: Needs,
+    secrets: &dyn SecretReader,
+) -> Result<Read, Vec<Fault>> {
     let table = parsed(text).map_err(|fault| vec![fault])?;
     let mut faults = Vec::new();
-    let mut reader = Reader::new(origin, Values::Read(secrets));
+    let mut reader = Reader::new(origin, needs, Values::Read(secrets));
     let configuration = reader.top(table, &mut faults);
     if faults.is_empty() {
         Ok(Read {
@@ -115,8 +125,13 @@ pub fn read(text: &str, origin: Origin, secrets: &dyn SecretReader) -> Result<Re
 /// Checks all of a deployed configuration but the secrets behind its references, which it only names. What finds no
 /// fault here can still have a secret that is missing or makes no key: [`read`] tells.
 pub fn check_deployed(text: &str) -> Checked {
+    check_deployed_for(text, Needs::Everything)
+}
+
+/// The same, naming only the secrets that are needed.
+pub(crate) fn check_deployed_for(text: &str, needs: Needs) -> Checked {
     let mut faults = Vec::new();
-    let mut reader = Reader::new(Origin::Deployed, Values::Unread);
+    let mut reader = Reader::new(Origin::Deployed, needs, Values::Unread);
     match parsed(text) {
         Ok(table) => {
             reader.top(table, &mut faults);
@@ -141,6 +156,18 @@ fn parsed(text: &str) -> Result<Table, Fault> {
     })
 }
 
+/// Which secrets of a configuration somebody needs. Each read of one costs, and what a process does not know it cannot tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Needs {
+    /// All of them.
+    #[default]
+    Everything,
+    /// Those of destinations: whoever delivers proves nothing of a sender's. There are no sources then.
+    Destinations,
+    /// None. There are no sources then, and no address, header or signature that is a secret.
+    Nothing,
+}
+
 /// What stands behind a reference.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a> {
@@ -153,6 +180,7 @@ pub(super) enum Values<'a> {
 /// What is needed to read every part.
 pub(super) struct Reader<'a> {
     pub(super) origin: Origin,
+    pub(super) needs: Needs,
     pub(super) values: Values<'a>,
     pub(super) warnings: Vec<String>,
     pub(super) networks: Networks,
@@ -161,9 +189,10 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(origin: Origin, values: Values<'a>) -> Self {
+    fn new(origin: Origin, needs: Needs, values: Values<'a>) -> Self {
         Self {
             origin,
+            needs,
             values,
             warnings: Vec::new(),
             networks: Networks::Public,

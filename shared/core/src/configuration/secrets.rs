@@ -1,13 +1,35 @@
 //! Secrets: what a reference points to, and how it is named in a fault.
 
 use super::fields::Fields;
-use super::read::{Origin, Reader, Values};
+use super::read::{Needs, Origin, Reader, Values};
 use crate::secret::{Reference, Secret};
 
 impl Reader<'_> {
-    /// The secret behind a reference; none, without a fault, where its value is not looked at.
+    /// The secret of a source.
+    pub(super) fn secret_of_source(
+        &mut self,
+        fields: &mut Fields<'_>,
+        reference: &str,
+    ) -> Option<Secret> {
+        let is_needed = self.needs == Needs::Everything;
+        self.secret_if(is_needed, fields, "secrets", reference)
+    }
+
+    /// The secret of a destination or of what is not a source's.
     pub(super) fn secret(
         &mut self,
+        fields: &mut Fields<'_>,
+        key: &str,
+        reference: &str,
+    ) -> Option<Secret> {
+        let is_needed = self.needs != Needs::Nothing;
+        self.secret_if(is_needed, fields, key, reference)
+    }
+
+    /// The secret behind a reference; none, without a fault, where it is not needed or its value is not looked at.
+    fn secret_if(
+        &mut self,
+        is_needed: bool,
         fields: &mut Fields<'_>,
         key: &str,
         reference: &str,
@@ -22,6 +44,9 @@ impl Reader<'_> {
         if let Some(why) = out_of_place(&parsed, self.origin) {
             let may = self.origin.references();
             fields.fault(format!("{key}: {why}; use {may}"));
+            return None;
+        }
+        if !is_needed {
             return None;
         }
         if let Reference::Secret(name) = &parsed {

@@ -58,7 +58,7 @@ impl Reader<'_> {
         reference: &str,
         scheme: Option<&Scheme>,
     ) -> Option<(Secret, Key)> {
-        let secret = self.secret(fields, "secrets", reference)?;
+        let secret = self.secret_of_source(fields, reference)?;
         match (scheme?.key)(&secret) {
             Ok(key) => {
                 if key.is_short() {

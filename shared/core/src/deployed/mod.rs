@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::lock;
 use serde::Serialize;
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Needs};
 use crate::ports::{Answer, BackendError, ConfigurationStore, Secrets, Stored, Version};
 use crate::time::{Clock, Timestamp};
 
@@ -80,6 +80,7 @@ pub struct Deployed {
     secrets: Arc<dyn AnySecrets>,
     clock: Arc<dyn Clock>,
     every: Every,
+    needs: Needs,
     shown: Mutex<Shown>,
     /// Whoever holds it reads or applies; nobody else does meanwhile.
     turn: lock::Mutex<Turn>,
@@ -108,9 +109,16 @@ impl Deployed {
             secrets,
             clock,
             every,
+            needs: Needs::Everything,
             shown: Mutex::default(),
             turn: lock::Mutex::default(),
         }
+    }
+
+    /// The same for a process that needs a part of the secrets only; it applies nothing.
+    #[must_use]
+    pub fn needing(self, needs: Needs) -> Self {
+        Self { needs, ..self }
     }
 
     /// What counts now, for every request anew. Of many who ask while something is due one reads, and the others go on

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::complaint::Complaint;
 use super::found::{AsFound, NOT_ANSWERED, values};
 use super::{Applied, Current, Deployed, Unseen};
-use crate::configuration::{self, Configuration, Fault, Origin, check_deployed};
+use crate::configuration::{self, Configuration, Fault, Origin, check_deployed_for};
 use crate::ports::{Found, Stored, Version};
 use crate::secret::{Secret, SecretName};
 
@@ -116,7 +116,7 @@ impl Deployed {
 
     /// Reads the secrets of a stored configuration and puts it in use, unless it cannot be used.
     async fn take(&self, turn: &mut Turn, stored: Stored, now: Duration) {
-        let named = check_deployed(&stored.text).secrets;
+        let named = check_deployed_for(&stored.text, self.needs).secrets;
         let mut found = self.secrets.read(&named).await;
         turn.read = Some((stored.version, now));
         let mut kept = Vec::new();
@@ -131,7 +131,8 @@ impl Deployed {
                 found.insert(name, Ok(last.clone()));
             }
         }
-        match configuration::read(&stored.text, Origin::Deployed, &AsFound(&found)) {
+        let as_found = AsFound(&found);
+        match configuration::read_for(&stored.text, Origin::Deployed, self.needs, &as_found) {
             Ok(read) => {
                 if kept.is_empty() {
                     turn.of_secrets.over("every secret can be read again");

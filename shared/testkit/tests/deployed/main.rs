@@ -10,4 +10,6 @@ mod failing;
 #[cfg(test)]
 mod insisted;
 #[cfg(test)]
+mod needing;
+#[cfg(test)]
 mod setting;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_core::configuration::Configuration;
+use switchboard_core::configuration::{Configuration, Needs};
 use switchboard_core::deployed::{Current, Deployed, Every};
 use switchboard_core::ports::{Stored, Version};
 use switchboard_core::time::Timestamp;
@@ -46,6 +46,13 @@ impl Setting {
         process(&self.store, &self.secrets, &self.clock)
     }
 
+    /// A process that needs a part of the secrets only.
+    pub(crate) fn needing(&self, needs: Needs) -> Deployed {
+        let (store, secrets) = (Arc::clone(&self.store), Arc::clone(&self.secrets));
+        let clock = Arc::<HandClock>::clone(&self.clock);
+        Deployed::new(store, secrets, clock, Every::default()).needing(needs)
+    }
+
     /// Stores version `number` as another process would.
     pub(crate) fn put(&self, number: u64, text: &str) {
         self.store.put(Some(Stored {
@@ -78,6 +85,14 @@ impl Setting {
     pub(crate) async fn secret(&self) -> String {
         secret(&*self.configuration().await)
     }
+}
+
+/// One source, and one destination that is proven to with `secret:crm`.
+pub(crate) fn text_with_header() -> String {
+    format!(
+        "{}headers = {{ authorization = \"secret:crm\" }}\n",
+        text("a")
+    )
 }
 
 fn process(

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use switchboard_tests::sink::Received;
 use switchboard_tests::wait;
 
-use super::setting::Scene;
+use super::setting::{AUTHORIZATION, Scene};
 
 /// The usual pauses, in milliseconds; each may be a fifth shorter or longer.
 const PAUSES_MS: [i64; 5] = [2_000, 4_000, 8_000, 16_000, 32_000];
@@ -99,6 +99,9 @@ pub(super) async fn used_up(scene: &Scene<'_>, event: &str) {
     let letter = letter(scene, event, 6).await;
     ticket(scene, &letter).await;
     let attempts = scene.came_to("/usual");
+    for attempt in &attempts {
+        assert_eq!(attempt.header("authorization"), AUTHORIZATION);
+    }
     numbered(&attempts, 6);
     for (pair, pause) in attempts.windows(2).zip(PAUSES_MS) {
         let found = pair[1].at - pair[0].at;

@@ -64,6 +64,9 @@ pub(super) struct Scene<'a> {
     due: Mutex<Due>,
 }
 
+/// What the destination `usual` is proven to with.
+pub(super) const AUTHORIZATION: &str = "Bearer of-the-story";
+
 /// What the totals have to come to, by what was done so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Due {
@@ -77,6 +80,7 @@ impl<'a> Scene<'a> {
         for (name, _, _, secret) in SOURCES {
             deployed.keep_secret(name, secret).await;
         }
+        deployed.keep_secret("usual", AUTHORIZATION).await;
         let receivers = Receivers::start().await;
         let sink = Sink::start().await;
         let well = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
@@ -146,7 +150,8 @@ impl<'a> Scene<'a> {
             );
         }
         let short = "pauses = [\"1s\", \"1s\", \"1s\", \"1s\", \"1s\"]";
-        for (name, more) in [("usual", ""), ("brisk", short), ("held", "")] {
+        let proven = "headers = { authorization = \"secret:usual\" }";
+        for (name, more) in [("usual", proven), ("brisk", short), ("held", "")] {
             destination(name, &self.sink.url(&format!("/{name}")), more);
         }
         for (source, kind, deliver) in ROUTES {

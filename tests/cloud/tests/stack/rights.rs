@@ -8,7 +8,7 @@ use switchboard_cloud::template::template;
 use super::{FUNCTIONS, properties};
 
 /// Function, what it may do, and on what.
-const RIGHTS: [(&str, &str, &[&str]); 19] = [
+const RIGHTS: [(&str, &str, &[&str]); 18] = [
     (
         "Ingress",
         "dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
@@ -67,7 +67,6 @@ const RIGHTS: [(&str, &str, &[&str]); 19] = [
         "sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ReceiveMessage sqs:SendMessage",
         &["DeadLetters.Arn"],
     ),
-    ("Keeper", "secretsmanager:GetSecretValue", &[SECRETS]),
 ];
 
 #[test]
