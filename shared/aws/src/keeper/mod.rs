@@ -150,7 +150,8 @@ impl Keeper {
             ),
             (
                 Step::Owed,
-                self.put_tickets(now, budget.deliveries, tickets_put).boxed(),
+                self.put_tickets(now, budget.deliveries, tickets_put)
+                    .boxed(),
             ),
             (
                 Step::Tickets,
