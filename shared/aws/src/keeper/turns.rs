@@ -14,8 +14,8 @@ const PARTS: u32 = 12;
 
 /// Takes the steps in their order; what each came to.
 ///
-/// A step may take all the time that is left but for a twelfth of the whole for each one behind it. So with six steps the
-/// first has seven twelfths at most, each has one at least, in every run, whatever the others do; and what a step leaves is
+/// A step may take all the time that is left but for a twelfth of the whole for each one behind it. So with seven steps the
+/// first has a half at most, each has a twelfth at least, in every run, whatever the others do; and what a step leaves is
 /// for all that follow. Given up at the end of its turn, a step is where a death would leave it: those that go far keep how
 /// far they came, so that turns of any length come to an end together.
 pub(super) async fn take(
@@ -58,13 +58,13 @@ mod tests {
     fn each_step_has_a_twelfth_for_sure_and_what_the_others_leave() {
         let seconds = Duration::from_secs;
         let turn = |passed, behind| turn(seconds(24), seconds(passed), behind);
-        assert_eq!(turn(0, 5), seconds(14), "the first of six");
-        for (passed, behind) in [(14, 4), (16, 3), (18, 2), (20, 1), (22, 0)] {
+        assert_eq!(turn(0, 6), seconds(12), "the first of seven");
+        for (passed, behind) in [(12, 5), (14, 4), (16, 3), (18, 2), (20, 1), (22, 0)] {
             let twelfth = turn(passed, behind);
             assert_eq!(twelfth, seconds(2), "where all before took all they could");
         }
-        assert_eq!(turn(1, 4), seconds(15), "what the first one left");
-        assert_eq!(turn(1, 0), seconds(23), "what five left");
+        assert_eq!(turn(1, 5), seconds(13), "what the first one left");
+        assert_eq!(turn(1, 0), seconds(23), "what six left");
         assert_eq!(turn(30, 0), Duration::ZERO);
     }
 

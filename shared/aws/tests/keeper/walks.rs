@@ -167,6 +167,7 @@ async fn a_run_without_time_loses_nothing_and_folds_all_the_same() {
         Step::Overdue,
         Step::Returned,
         Step::Held,
+        Step::Owed,
         Step::Tickets,
     ];
     assert_eq!(kept.failed, steps);

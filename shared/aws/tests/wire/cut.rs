@@ -10,7 +10,7 @@ use switchboard_core::identity::Run;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{Accepted, Ledger, Queued, Selection, SettingsStore, Spread};
 
-use crate::ground::Ground;
+use crate::ground::{Cut, Ground};
 use crate::sample::{KEEP, delivered, event, go, plan, received, unanswered};
 use crate::support::START;
 
@@ -42,7 +42,7 @@ impl Scene {
     }
 
     /// A backend of another process, of whose requests `count` get through and none after them.
-    fn cut_after(&self, count: usize) -> Aws {
+    fn cut_after(&self, count: usize) -> Cut {
         self.ground.cut_after(count)
     }
 
@@ -95,7 +95,8 @@ macro_rules! wherever_it_is_cut {
             let $scene = Scene::new().await;
             $($ready)*
             let $told = format!("cut after {count} requests");
-            let $backend = &$scene.cut_after(count);
+            let cut = $scene.cut_after(count);
+            let $backend = &*cut;
             let first = $step.await;
             ended = first.is_ok();
             let $answer = match first {

@@ -14,6 +14,21 @@ use crate::proxy::{Fate, Proxy};
 use crate::sample::clients_at;
 use crate::support;
 
+/// A backend that is cut off, and what cuts it.
+pub(crate) struct Cut {
+    backend: Aws,
+    /// It listens as long as it is kept.
+    _proxy: Proxy,
+}
+
+impl Deref for Cut {
+    type Target = Aws;
+
+    fn deref(&self) -> &Aws {
+        &self.backend
+    }
+}
+
 /// It.
 pub(crate) struct Ground {
     base: support::Ground,
@@ -112,7 +127,7 @@ impl Ground {
     }
 
     /// A backend of another process, of whose requests `count` get through and none after them.
-    pub(crate) fn cut_after(&self, count: usize) -> Aws {
+    pub(crate) fn cut_after(&self, count: usize) -> Cut {
         let mut passed = 0;
         let proxy = Proxy::start(Emulator::shared().address(), move |_| {
             passed += 1;
@@ -123,7 +138,10 @@ impl Ground {
             }
         });
         let clients = clients_at(&proxy.url(), self.account());
-        self.base.open_with(&clients, self.base.place.clone())
+        Cut {
+            backend: self.base.open_with(&clients, self.base.place.clone()),
+            _proxy: proxy,
+        }
     }
 
     /// Gives an event another life, as storing it anew does.

@@ -25,7 +25,7 @@ const AFTER_A_CRASH: [(&str, &str, &str); 8] = [
     ("Status", "dynamodb:DeleteItem", "Table.Arn"),
     // Events without records, and deliveries that are overdue, are queued.
     ("Keeper", "sqs:SendMessage", "Deliveries.Arn"),
-    // What the platform gave up is looked at, and dies after its third return.
+    // What the platform gave up is looked at, and dies after its third return; a death that owes its ticket gets it.
     ("Keeper", "sqs:DeleteMessage", "Returned.Arn"),
     ("Keeper", "sqs:ChangeMessageVisibility", "Returned.Arn"),
     ("Keeper", "sqs:SendMessage", "DeadLetters.Arn"),
