@@ -15,6 +15,8 @@ const LATE: Duration = Duration::from_millis(1_700);
 pub(crate) enum Fault {
     /// No attempt of it reaches the service.
     Lost,
+    /// The same for it and the next calls like it: more than one that is made again after a failure.
+    Away,
     /// The service fails at each of them.
     Broken,
     /// The service takes none of them now.
@@ -38,8 +40,9 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Lost,
+        Self::Away,
         Self::Broken,
         Self::Throttled,
         Self::AnswersLost,
@@ -57,10 +60,12 @@ impl Fault {
     pub(crate) fn all_of(call: &Call) -> Vec<Self> {
         let reads = call.reads();
         let is_batch = call.operation.ends_with("MessageBatch");
+        // How a failure is told matters to the client alone, for each operation alike.
+        let is_first = call.nth == 1;
         let fits = |fault: &Self| match fault {
             Self::Lost => true,
-            Self::Broken
-            | Self::Throttled
+            Self::Broken | Self::Throttled => !reads && is_first,
+            Self::Away
             | Self::AnswersLost
             | Self::AnswerLost
             | Self::Doubled
@@ -76,6 +81,7 @@ impl Fault {
     pub(crate) const fn is_of_every_attempt(self) -> bool {
         match self {
             Self::Lost
+            | Self::Away
             | Self::Broken
             | Self::Throttled
             | Self::AnswersLost
@@ -86,10 +92,28 @@ impl Fault {
         }
     }
 
+    /// How many calls alike suffer it, one behind the other.
+    pub(crate) const fn calls(self) -> usize {
+        match self {
+            Self::Away => 4,
+            Self::EntriesFailed => 2,
+            Self::Lost
+            | Self::Broken
+            | Self::Throttled
+            | Self::AnswersLost
+            | Self::AnswerLost
+            | Self::Doubled
+            | Self::Late
+            | Self::EntryFailed
+            | Self::DiesBefore
+            | Self::DiesBehind => 1,
+        }
+    }
+
     /// What the proxy does for it.
     pub(crate) fn fate(self, killer: Killer) -> Fate {
         match self {
-            Self::Lost => Fate::Lost,
+            Self::Lost | Self::Away => Fate::Lost,
             Self::Broken => Fate::Broken,
             Self::Throttled => Fate::Throttled,
             Self::AnswersLost | Self::AnswerLost => Fate::AnswerLost,

@@ -88,7 +88,9 @@ fn left_without_hint(plan: Option<&Plan>) -> RangeInclusive<usize> {
     };
     if plan.is("SendMessageBatch", "board-deliveries") {
         return match plan.fault {
-            Fault::Lost | Fault::Broken | Fault::Throttled | Fault::DiesBefore => 2..=2,
+            Fault::Lost | Fault::Away | Fault::Broken | Fault::Throttled | Fault::DiesBefore => {
+                2..=2
+            }
             Fault::EntriesFailed => 1..=1,
             Fault::AnswersLost
             | Fault::AnswerLost

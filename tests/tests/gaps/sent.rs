@@ -27,7 +27,7 @@ fn left_without_hint(plan: Option<&Plan>) -> u64 {
     let all = TO.len() as u64;
     if plan.is("SendMessageBatch", DELIVERIES) {
         return match plan.fault {
-            Fault::Lost | Fault::Broken | Fault::Throttled | Fault::DiesBefore => all,
+            Fault::Lost | Fault::Away | Fault::Broken | Fault::Throttled | Fault::DiesBefore => all,
             Fault::EntriesFailed => 1,
             Fault::AnswersLost
             | Fault::AnswerLost

@@ -5,7 +5,7 @@ use switchboard_core::endpoint::Change;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::SettingsStore;
 
-use crate::attempted::dies_before_sending;
+use crate::attempted::is_not_followed_by;
 use crate::call::{Call, Plan};
 use crate::mapping;
 use crate::promises::{End, assert_ended, assert_totals};
@@ -35,7 +35,7 @@ async fn story(plan: Option<Plan>) -> Vec<Call> {
     assert_ended(&board, &stored, end_of);
     assert_totals(&board, vec!["1"], told).await;
     let tickets = mapping::waiting(&board, &board.place.dead_letters).await;
-    let is_without = dies_before_sending(plan.as_ref(), "SendMessage", "board-dead-letters");
+    let is_without = is_not_followed_by(plan.as_ref(), "SendMessage", "board-dead-letters");
     assert_eq!(tickets == 0, is_without, "{tickets} tickets");
     worker.calls()
 }

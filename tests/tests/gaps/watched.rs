@@ -35,9 +35,9 @@ impl Seen {
         let Plan {
             call: hit, fault, ..
         } = plan?;
-        let again = *fault == Fault::EntriesFailed && call.nth == hit.nth + 1;
         let is_alike = call.operation == hit.operation && call.of == hit.of;
-        let is_hit = is_alike && (call.nth == hit.nth || again);
+        let are_hit = hit.nth..hit.nth + fault.calls();
+        let is_hit = is_alike && are_hit.contains(&call.nth);
         let suffers = is_hit && (is_first || fault.is_of_every_attempt());
         self.hits += u32::from(suffers);
         suffers.then_some(*fault)
@@ -53,6 +53,12 @@ pub(crate) struct Watched {
     running: Option<Lambda>,
     /// Everything that its former processes wrote.
     former: String,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.proxy.end();
+    }
 }
 
 fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {

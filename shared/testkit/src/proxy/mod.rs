@@ -64,7 +64,7 @@ struct Shared {
     ended: AtomicBool,
 }
 
-/// It, listening until it is dropped.
+/// It, listening, whether anybody keeps this or not.
 pub struct Proxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -129,10 +129,9 @@ impl Proxy {
     pub fn under_way(&self) -> usize {
         self.shared.under_way.load(Ordering::Acquire)
     }
-}
 
-impl Drop for Proxy {
-    fn drop(&mut self) {
+    /// Takes no more connections; without this it listens as long as the process lives.
+    pub fn end(&self) {
         self.shared.ended.store(true, Ordering::Release);
         // Whoever listens sees it with the next connection.
         drop(TcpStream::connect(self.address));
