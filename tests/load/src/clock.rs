@@ -25,7 +25,12 @@ pub(crate) async fn at(start: Instant, after: Duration) {
 
 /// The processor time that this process has used so far, in seconds, of user and system together.
 pub(crate) fn own_cpu() -> io::Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    cpu("self")
+}
+
+/// The processor time that a process has used so far, likewise.
+pub(crate) fn cpu(process: &str) -> io::Result<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let ticks = |n: usize| fields.split_whitespace().nth(n)?.parse::<f64>().ok();
     match (ticks(11), ticks(12)) {

@@ -9,6 +9,7 @@
 
 mod ingress;
 mod keeper;
+mod measured;
 mod setting;
 mod start;
 mod status;
