@@ -28,7 +28,7 @@ const ALL: [Subcommand; 5] = [
     },
     Subcommand {
         name: "bench",
-        what: "measures the release build beside bare floors: --json, and groups of figures by name",
+        what: "measures the release build beside bare floors: --json, --aws for the functions, groups by name",
         run: bench::run,
     },
     Subcommand {
