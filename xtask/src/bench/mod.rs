@@ -139,13 +139,18 @@ pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitC
     })
 }
 
-/// What is measured is what is deployed, but with the names of its lines: allocations are told by where they are made.
-const RELEASE: [&str; 5] = [
+/// The build that counts allocations knows the names of its lines: they are told by where they are made.
+const COUNTING: [&str; 10] = [
+    "build",
+    "--package",
+    "switchboard-local",
     "--release",
     "--config",
     "profile.release.strip=\"none\"",
     "--config",
     "profile.release.debug=\"line-tables-only\"",
+    "--features",
+    "switchboard-local/count-allocations",
 ];
 
 fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Failure> {
@@ -157,16 +162,16 @@ fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Fai
     let measured = Measured::new(environment.root.clone(), built.clone(), folder.clone())?;
     let counting = measured.with(folder.join("switchboard-that-counts"));
     if groups.iter().any(|group| group.name == ALLOCATIONS) {
-        let counting = ["--features", "switchboard-local/count-allocations"];
-        Cargo::building(environment, &[&RELEASE[..], &counting].concat()).run_aside()?;
+        Cargo::with(environment, &COUNTING).run_aside()?;
         std::fs::copy(
             built.join("switchboard"),
             folder.join("switchboard-that-counts"),
         )
         .map_err(|cause| Failure(format!("keeping the build that counts: {cause}")))?;
     }
+    // What is measured is what is deployed, byte for byte.
     match asked.what {
-        What::Local => Cargo::building(environment, &RELEASE),
+        What::Local => Cargo::building(environment, &["--release"]),
         What::Aws => Cargo::deploying(environment, &aws::FUNCTIONS),
     }
     .run_aside()?;
