@@ -1,5 +1,6 @@
 //! Cold starts: each function is started over and over for one invocation, in turns with the bare one. Told are the times
-//! from before the start of the process to the answer, and to each thing that the function asked for on the way.
+//! from before the start of the process to the answer, and to each thing that the function asked for on the way, and the
+//! processor time that the function had used by its answer, which a busy machine does not stretch.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +9,8 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::platform::{Beside, Destination, Mark, Program, Stage};
+use crate::clock;
+use crate::platform::{Beside, Destination, Function, Mark, Program, Stage};
 
 /// Cold starts of ingress and worker.
 #[derive(Args)]
@@ -24,9 +26,24 @@ pub(crate) struct ColdStart {
     starts: u32,
 }
 
-/// The marks of each start of one function.
+/// One start of a function.
+struct Start {
+    marks: Vec<Mark>,
+    processor: Duration,
+}
+
+impl Start {
+    /// What has come of a function that has just answered.
+    fn of(stage: &Stage, function: &Function) -> io::Result<Self> {
+        let processor = clock::cpu_of(function.id())?;
+        let marks = stage.marks();
+        Ok(Self { marks, processor })
+    }
+}
+
+/// Every start of one function.
 #[derive(Default)]
-struct Starts(Vec<Vec<Mark>>);
+struct Starts(Vec<Start>);
 
 impl ColdStart {
     pub(crate) async fn play(self) -> io::Result<()> {
@@ -44,15 +61,15 @@ impl ColdStart {
             running
                 .invoke(Stage::posted(Destination::Measured, &id)?)
                 .await?;
-            of_floor.0.push(stage.marks());
+            of_floor.0.push(Start::of(&stage, &running)?);
             drop(running);
             let running = stage.start(ingress).await?;
             let hint = stage.accept(&running, Destination::Measured, &id).await?;
-            of_ingress.0.push(stage.marks());
+            of_ingress.0.push(Start::of(&stage, &running)?);
             drop(running);
             let running = stage.start(worker).await?;
             Stage::deal_with(&running, &[hint]).await?;
-            of_worker.0.push(stage.marks());
+            of_worker.0.push(Start::of(&stage, &running)?);
         }
         stage.judge()?;
         let [floor, ingress, worker] = starts.map(Starts::told);
@@ -67,8 +84,9 @@ impl ColdStart {
 impl Starts {
     /// The middle of the times of each mark, in milliseconds; the last one is the answer.
     fn told(self) -> io::Result<Value> {
-        let names = |marks: &Vec<Mark>| -> Vec<String> {
-            marks.iter().map(|mark| mark.what.clone()).collect()
+        let names = |start: &Start| -> Vec<String> {
+            let marks = start.marks.iter();
+            marks.map(|mark| mark.what.clone()).collect()
         };
         let first = self.0.first().map(names).unwrap_or_default();
         if let Some(other) = self.0.iter().map(names).find(|other| *other != first) {
@@ -76,12 +94,17 @@ impl Starts {
             return Err(io::Error::other(why));
         }
         let marks = first.iter().enumerate().map(|(n, what)| {
-            let times = self.0.iter().filter_map(|marks| Some(marks.get(n)?.after));
+            let times = self
+                .0
+                .iter()
+                .filter_map(|start| Some(start.marks.get(n)?.after));
             json!({ "what": what, "ms": middle(times.collect()) })
         });
         let marks: Vec<Value> = marks.collect();
         let answer = marks.last().and_then(|answer| answer.get("ms"));
-        Ok(json!({ "answer_ms": answer, "marks": marks }))
+        let processor = self.0.iter().map(|start| start.processor);
+        let processor = middle(processor.collect());
+        Ok(json!({ "answer_ms": answer, "processor_ms": processor, "marks": marks }))
     }
 }
 
@@ -96,12 +119,15 @@ fn middle(mut times: Vec<Duration>) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn start(marks: &[(&str, u64)]) -> Vec<Mark> {
+    fn start(marks: &[(&str, u64)]) -> Start {
         let mark = |(what, ms): &(&str, u64)| Mark {
             what: (*what).to_owned(),
             after: Duration::from_millis(*ms),
         };
-        marks.iter().map(mark).collect()
+        Start {
+            marks: marks.iter().map(mark).collect(),
+            processor: Duration::from_millis(7),
+        }
     }
 
     #[test]
@@ -110,7 +136,10 @@ mod tests {
         let starts = starts.map(|(next, answer)| start(&[("next", next), ("answer", answer)]));
         let told = Starts(starts.into()).told().expect("alike");
         assert_eq!(told["marks"][0], json!({ "what": "next", "ms": 2.0 }));
-        assert_eq!(told["answer_ms"], 9.0);
+        assert_eq!(
+            (&told["answer_ms"], &told["processor_ms"]),
+            (&json!(9.0), &json!(7.0))
+        );
     }
 
     #[test]

@@ -73,11 +73,10 @@ async fn taken(
     for n in 0..BEFORE {
         invoke(n).await?;
     }
-    let process = function.id().to_string();
-    let before = clock::cpu(&process)?;
+    let before = clock::cpu_of(function.id())?;
     for n in 0..count {
         invoke(n).await?;
     }
-    let seconds = clock::cpu(&process)? - before;
-    Ok(seconds * 1e6 / f64::from(count.max(1)))
+    let taken = clock::cpu_of(function.id())?.saturating_sub(before);
+    Ok(taken.as_secs_f64() * 1e6 / f64::from(count.max(1)))
 }

@@ -47,6 +47,10 @@ async fn a_cold_start_reads_what_counts_and_then_makes_one_write_for_an_event_or
             .iter()
             .map(|mark| mark["ms"].as_f64().expect("a time"));
         assert!(times.is_sorted(), "{found}");
+        assert!(
+            found[function]["processor_ms"].as_f64() > Some(0.0),
+            "{found}"
+        );
     }
 }
 
@@ -70,7 +74,7 @@ async fn every_hint_for_a_healthy_destination_arrives_whatever_the_one_beside_it
 #[tokio::test]
 async fn a_warm_invocation_takes_processor_time() {
     let found = found("warm", &["--invocations", "40"]).await;
-    for figure in ["ingress_us", "worker_us"] {
+    for figure in ["floor_us", "ingress_us", "worker_us"] {
         assert!(found[figure].as_f64() > Some(0.0), "{found}");
     }
 }
