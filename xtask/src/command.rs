@@ -42,15 +42,10 @@ impl Cargo {
         Self::with(environment, &[&build[..], more].concat())
     }
 
-    /// `cargo build` of these functions on AWS and of `load`, as they are deployed.
+    /// `cargo build` of these functions on AWS as they are deployed: by themselves, since what others want of a library
+    /// would come with it.
     pub(crate) fn deploying(environment: &Environment, functions: &[&str]) -> Self {
-        let mut build = vec![
-            "build",
-            "--release",
-            "--bins",
-            "--package",
-            "switchboard-load",
-        ];
+        let mut build = vec!["build", "--release", "--bins"];
         let packages: Vec<String> = functions
             .iter()
             .map(|function| format!("switchboard-{function}"))

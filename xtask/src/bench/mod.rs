@@ -170,11 +170,10 @@ fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Fai
         .map_err(|cause| Failure(format!("keeping the build that counts: {cause}")))?;
     }
     // What is measured is what is deployed, byte for byte.
-    match asked.what {
-        What::Local => Cargo::building(environment, &["--release"]),
-        What::Aws => Cargo::deploying(environment, &aws::FUNCTIONS),
+    if asked.what == What::Aws {
+        Cargo::deploying(environment, &aws::FUNCTIONS).run_aside()?;
     }
-    .run_aside()?;
+    Cargo::building(environment, &["--release"]).run_aside()?;
     let mut rows = Vec::new();
     for group in groups {
         eprintln!("measuring: {}", group.name);
