@@ -113,7 +113,7 @@ fn warm(measured: &Measured) -> Result<Vec<Row>, Failure> {
 /// a second.
 fn isolation(measured: &Measured) -> Result<Vec<Row>, Failure> {
     const ROUNDS: u32 = 3;
-    const ARGUMENTS: [&str; 6] = ["--per-second", "3", "--batches", "90", "--before", "30"];
+    const ARGUMENTS: [&str; 6] = ["--per-second", "3", "--batches", "60", "--before", "15"];
     let measure = |beside: &str| {
         let arguments = [&ARGUMENTS[..], &["--beside", beside]].concat();
         let found = measured.functions("isolation", &arguments)?;
