@@ -42,6 +42,20 @@ impl Cargo {
         Self::with(environment, &[&build[..], more].concat())
     }
 
+    /// `cargo build` of these functions on AWS as they are deployed: by themselves, since what others want of a library
+    /// would come with it.
+    pub(crate) fn deploying(environment: &Environment, functions: &[&str]) -> Self {
+        let mut build = vec!["build", "--release", "--bins"];
+        let packages: Vec<String> = functions
+            .iter()
+            .map(|function| format!("switchboard-{function}"))
+            .collect();
+        for package in &packages {
+            build.extend(["--package", package]);
+        }
+        Self::with(environment, &build)
+    }
+
     /// A tool of cargo's on nightly Rust with these arguments.
     pub(crate) fn nightly(environment: &Environment, tool: &Path, arguments: &[&str]) -> Self {
         let tool_name = tool.to_string_lossy();

@@ -92,6 +92,9 @@ impl Measured {
             .stderr(Stdio::inherit())
             .output()
             .map_err(failed("load"))?;
+        if !output.status.success() {
+            return Err(Failure(format!("load: {}", output.status)));
+        }
         read(&String::from_utf8_lossy(&output.stdout))
     }
 
@@ -132,6 +135,28 @@ impl Measured {
             command.args(["--url", &format!("http://{}{path}", sink.address)]);
         }
         Self::found(&mut command)
+    }
+
+    /// Runs a role to its end that takes the real ingress and worker, with further arguments; what it found.
+    pub(crate) fn functions(&self, role: &str, more: &[&str]) -> Result<Value, Failure> {
+        let program = |name: &str| self.programs.join(name);
+        Self::found(
+            self.load(role)
+                .arg("--ingress")
+                .arg(program("ingress"))
+                .arg("--worker")
+                .arg(program("worker"))
+                .args(more),
+        )
+    }
+
+    /// What a function's package comes to.
+    pub(crate) fn package(&self, function: &str) -> Result<Value, Failure> {
+        Self::found(
+            self.load("package")
+                .arg("--program")
+                .arg(self.programs.join(function)),
+        )
     }
 
     /// Fills a data folder with delivered events.

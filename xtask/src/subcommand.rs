@@ -29,7 +29,7 @@ const ALL: [Subcommand; 6] = [
     },
     Subcommand {
         name: "bench",
-        what: "measures the release build beside bare floors: --json, and groups of figures by name",
+        what: "measures the release build beside bare floors: --json, --aws for the functions, groups by name",
         run: bench::run,
     },
     Subcommand {

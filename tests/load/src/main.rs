@@ -10,19 +10,25 @@
 mod booked_sender;
 mod booked_sink;
 mod clock;
+mod cold_start;
 mod event;
 mod floor_client;
+mod floor_function;
 mod floor_server;
 mod idle;
+mod isolation;
 mod lock;
 mod mix;
+mod package;
 mod percentiles;
+mod platform;
 mod role;
 mod seed;
 mod send;
 mod serve;
 mod sink;
 mod told;
+mod warm;
 mod wire;
 
 use std::process::ExitCode;

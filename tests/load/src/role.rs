@@ -6,7 +6,10 @@ use std::io;
 use clap::Subcommand;
 use tokio::runtime::Builder;
 
-use crate::{booked_sender, booked_sink, floor_client, floor_server, mix, seed, send, sink};
+use crate::{
+    booked_sender, booked_sink, cold_start, floor_client, floor_function, floor_server, isolation,
+    mix, package, seed, send, sink, warm,
+};
 
 /// What this process is.
 #[derive(Subcommand)]
@@ -27,6 +30,16 @@ pub(crate) enum Role {
     BookedSender(booked_sender::BookedSender),
     /// Destinations that fail 30 of 100 requests and write down what they applied.
     BookedSink(booked_sink::BookedSink),
+    /// Starts functions over and over, each for one invocation, and says how long that takes and where the time goes.
+    ColdStart(cold_start::ColdStart),
+    /// Invokes running functions over and over, and says what processor time an invocation takes.
+    Warm(warm::Warm),
+    /// Gives batches of hints to workers, some for a dead destination, and says when the others arrive at theirs.
+    Isolation(isolation::Isolation),
+    /// The least that a function costs: answers every invocation at once.
+    FloorFunction(floor_function::FloorFunction),
+    /// Makes a package of a function's binary and says how big it is.
+    Package(package::Package),
 }
 
 /// Plays a role to its end.
@@ -38,6 +51,12 @@ pub(crate) fn play(role: Role) -> io::Result<()> {
         Role::Sink(sink) => on_one_thread(sink.play()),
         Role::BookedSender(sender) => on_one_thread(sender.play()),
         Role::BookedSink(sink) => on_one_thread(sink.play()),
+        Role::ColdStart(start) => on_one_thread(start.play()),
+        Role::Warm(warm) => on_one_thread(warm.play()),
+        Role::Isolation(isolation) => on_one_thread(isolation.play()),
+        Role::Package(package) => package.play(),
+        // As the functions themselves.
+        Role::FloorFunction(function) => on_one_thread(function.play()),
         // The floors get what the binary gets.
         Role::FloorServer(server) => on_every_core(server.play()),
         Role::FloorClient(client) => on_every_core(client.play()),

@@ -31,6 +31,15 @@ where
 {
     let listener = TcpListener::bind(listen).await?;
     println!("listening on {}", listener.local_addr()?);
+    serve_on(listener, with).await
+}
+
+/// Serves a listener for ever.
+pub(crate) async fn serve_on<F, A>(listener: TcpListener, with: F) -> io::Result<()>
+where
+    F: Fn(Request<Incoming>) -> A + Clone + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;

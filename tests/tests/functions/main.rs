@@ -6,6 +6,7 @@
 mod bodies;
 mod ingress;
 mod keeper;
+mod measured;
 mod start;
 mod status;
 mod worker;

@@ -15,7 +15,7 @@ const ROUNDS: u32 = 3;
 const PATHS: [&str; 3] = ["/d0", "/d1", "/d2"];
 
 /// The middle one.
-fn middle(mut values: Vec<f64>) -> f64 {
+pub(super) fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

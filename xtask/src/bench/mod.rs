@@ -1,8 +1,9 @@
-//! `cargo xtask bench`: builds in release and measures the real binary on its real store, its senders and destinations
-//! in processes of their own. Each figure stands beside its floor from the same run, since machines differ and are
-//! shared: what counts is the ratio.
+//! `cargo xtask bench`: builds in release and measures the real binary on its real store, or with `--aws` the real functions
+//! under a platform that answers at once; senders and destinations in processes of their own. Each figure stands beside its
+//! floor from the same run, since machines differ and are shared: what counts is the ratio.
 
 mod allocations;
+mod aws;
 mod figures;
 pub(crate) mod row;
 mod trace;
@@ -23,7 +24,25 @@ struct Group {
 /// The group that needs a build of its own.
 const ALLOCATIONS: &str = "allocations";
 
-const GROUPS: [Group; 8] = [
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// Everything in one process, over one file.
+    Local,
+    /// The functions on AWS.
+    Aws,
+}
+
+impl What {
+    fn groups(self) -> &'static [Group] {
+        match self {
+            Self::Local => &LOCAL,
+            Self::Aws => &aws::GROUPS,
+        }
+    }
+}
+
+const LOCAL: [Group; 8] = [
     Group {
         name: "accepted",
         measure: figures::accepted,
@@ -61,6 +80,7 @@ const GROUPS: [Group; 8] = [
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked<'a> {
+    what: What,
     form: Form,
     /// The groups that are wanted; all when empty.
     groups: Vec<&'a str>,
@@ -75,23 +95,26 @@ enum Form {
 
 fn asked<'a>(arguments: &[&'a str]) -> Result<Asked<'a>, String> {
     let mut asked = Asked {
+        what: What::Local,
         form: Form::Table,
         groups: Vec::new(),
     };
     for argument in arguments {
-        if *argument == "--json" {
-            asked.form = Form::Json;
-        } else if GROUPS.iter().any(|group| group.name == *argument) {
-            asked.groups.push(argument);
-        } else {
-            let names: Vec<&str> = GROUPS.iter().map(|group| group.name).collect();
-            return Err(format!(
-                "bench takes --json and any of {}",
-                names.join(", ")
-            ));
+        match *argument {
+            "--json" => asked.form = Form::Json,
+            "--aws" => asked.what = What::Aws,
+            group => asked.groups.push(group),
         }
     }
-    Ok(asked)
+    let names: Vec<&str> = asked.what.groups().iter().map(|group| group.name).collect();
+    if asked.groups.iter().all(|group| names.contains(group)) {
+        return Ok(asked);
+    }
+    let names = names.join(", ");
+    Err(match asked.what {
+        What::Local => format!("bench takes --json, --aws, and without that any of {names}"),
+        What::Aws => format!("bench --aws takes --json and any of {names}"),
+    })
 }
 
 /// Measures; exit code 1 when it could not, 2 when a figure does not keep to its bound.
@@ -116,36 +139,43 @@ pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Result<ExitC
     })
 }
 
-/// What is measured is what is deployed, but with the names of its lines: allocations are told by where they are made.
-const RELEASE: [&str; 5] = [
+/// The build that counts allocations knows the names of its lines: they are told by where they are made.
+const COUNTING: [&str; 10] = [
+    "build",
+    "--package",
+    "switchboard-local",
     "--release",
     "--config",
     "profile.release.strip=\"none\"",
     "--config",
     "profile.release.debug=\"line-tables-only\"",
+    "--features",
+    "switchboard-local/count-allocations",
 ];
 
 fn measure(environment: &Environment, asked: &Asked<'_>) -> Result<Vec<Row>, Failure> {
     let wanted = |group: &Group| asked.groups.is_empty() || asked.groups.contains(&group.name);
+    let groups = asked.what.groups().iter().filter(|group| wanted(group));
+    let groups: Vec<&Group> = groups.collect();
     let built = environment.build_folder.join("release");
     let folder = environment.build_folder.join("bench");
     let measured = Measured::new(environment.root.clone(), built.clone(), folder.clone())?;
     let counting = measured.with(folder.join("switchboard-that-counts"));
-    if GROUPS
-        .iter()
-        .any(|group| group.name == ALLOCATIONS && wanted(group))
-    {
-        let counting = ["--features", "switchboard-local/count-allocations"];
-        Cargo::building(environment, &[&RELEASE[..], &counting].concat()).run_aside()?;
+    if groups.iter().any(|group| group.name == ALLOCATIONS) {
+        Cargo::with(environment, &COUNTING).run_aside()?;
         std::fs::copy(
             built.join("switchboard"),
             folder.join("switchboard-that-counts"),
         )
         .map_err(|cause| Failure(format!("keeping the build that counts: {cause}")))?;
     }
-    Cargo::building(environment, &RELEASE).run_aside()?;
+    // What is measured is what is deployed, byte for byte.
+    if asked.what == What::Aws {
+        Cargo::deploying(environment, &aws::FUNCTIONS).run_aside()?;
+    }
+    Cargo::building(environment, &["--release"]).run_aside()?;
     let mut rows = Vec::new();
-    for group in GROUPS.iter().filter(|group| wanted(group)) {
+    for group in groups {
         eprintln!("measuring: {}", group.name);
         let with = if group.name == ALLOCATIONS {
             &counting
@@ -170,5 +200,16 @@ mod tests {
         let some = asked(&["cpu", "--json"]).expect("some");
         assert_eq!((some.form, some.groups), (Form::Json, vec!["cpu"]));
         assert!(asked(&["speed"]).is_err());
+    }
+
+    #[test]
+    fn the_groups_of_the_functions_are_asked_for_behind_their_own_option() {
+        assert_eq!(asked(&[]).expect("all").what, What::Local);
+        let all = asked(&["--aws"]).expect("all");
+        assert_eq!((all.what, all.groups.len()), (What::Aws, 0));
+        let some = asked(&["size", "--aws"]).expect("some");
+        assert_eq!((some.what, some.groups), (What::Aws, vec!["size"]));
+        assert!(asked(&["size"]).is_err());
+        assert!(asked(&["--aws", "cpu"]).is_err());
     }
 }
