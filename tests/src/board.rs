@@ -55,7 +55,7 @@ pub struct Board {
     /// Where its state lies.
     pub place: Place,
     /// The backend there.
-    pub aws: Aws,
+    pub aws: Box<Aws>,
     /// What answers as the destination `chat`.
     pub sink: Sink,
 }
@@ -116,7 +116,7 @@ impl Board {
             create.send().await.expect("a secret");
         }
         Self {
-            aws: opened(&clients, &place, Arc::new(RealClock)),
+            aws: Box::new(opened(&clients, &place, Arc::new(RealClock))),
             sink: Sink::start().await,
             account,
             clients,

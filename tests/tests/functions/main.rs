@@ -1,7 +1,11 @@
 //! The functions of the AWS side: their real binaries, each under a platform of its own, over an emulator of the table, the
 //! queues and the secrets.
 
-#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 mod bodies;
 mod ingress;

@@ -187,9 +187,9 @@ async fn overdue(plan: Option<Plan>) -> Vec<Call> {
 
 #[tokio::test]
 async fn whatever_a_call_of_the_keeper_suffers_what_has_no_hint_is_queued_by_the_next_run() {
-    let calls = overdue(None).await;
+    let calls = Box::pin(overdue(None)).await;
     tell_all(Plan::all_of(&calls), |plan| async {
-        overdue(Some(plan)).await;
+        Box::pin(overdue(Some(plan))).await;
     })
     .await;
 }
@@ -221,14 +221,14 @@ async fn returned(plan: Option<Plan>) -> Vec<Call> {
 
 #[tokio::test]
 async fn whatever_a_call_of_the_keeper_suffers_what_the_queue_gave_back_goes_on() {
-    let calls = returned(None).await;
+    let calls = Box::pin(returned(None)).await;
     let queues = ["board-returned", "board-dead-letters", "board-deliveries"];
     let of_queues = |plan: &Plan| queues.contains(&plan.call.of.as_str()) || plan.call.of == "E/D";
     let mut plans = Plan::all_of(&calls);
     // All else that a run does is told of where it finds what has no hint.
     plans.retain(of_queues);
     tell_all(plans, |plan| async {
-        returned(Some(plan)).await;
+        Box::pin(returned(Some(plan))).await;
     })
     .await;
 }
@@ -261,7 +261,7 @@ async fn released(plan: Option<Plan>) -> Vec<Call> {
 
 #[tokio::test]
 async fn whatever_a_call_of_the_keeper_suffers_what_was_released_goes_on() {
-    let calls = released(None).await;
+    let calls = Box::pin(released(None)).await;
     let mut plans = Plan::all_of(&calls);
     let writes = |plan: &Plan| {
         let of = plan.call.of.as_str();
@@ -269,7 +269,7 @@ async fn whatever_a_call_of_the_keeper_suffers_what_was_released_goes_on() {
     };
     plans.retain(writes);
     tell_all(plans, |plan| async {
-        released(Some(plan)).await;
+        Box::pin(released(Some(plan))).await;
     })
     .await;
 }
