@@ -1,5 +1,6 @@
 //! What a test has happen at fail points, told by `SWITCHBOARD_FAIL` as to the local binary: `NAME=stop` (dies there, as by
-//! a crash), `NAME=stop:3` (the third time), `NAME=slow:20` (waits 20 ms each time), `NAME=panic`. Debug builds only.
+//! a crash), `NAME=stop:3` (the third time), `NAME=slow:20` (waits 20 ms each time), `NAME=panic` (each time). Here also
+//! `NAME=panic:5` (the fifth time). Debug builds only.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,8 @@ enum Action {
     Slow(Duration),
     /// The thread panics.
     Panic,
+    /// It does when the point is reached for this many more times.
+    PanicAt(AtomicU64),
 }
 
 impl Action {
@@ -29,6 +32,7 @@ impl Action {
             None if text == "stop" => Some(Self::Stop(AtomicU64::new(1))),
             None if text == "panic" => Some(Self::Panic),
             Some(("stop", time)) => Some(Self::Stop(AtomicU64::new(time.parse().ok()?))),
+            Some(("panic", time)) => Some(Self::PanicAt(AtomicU64::new(time.parse().ok()?))),
             Some(("slow", millis)) => Some(Self::Slow(Duration::from_millis(millis.parse().ok()?))),
             Some(_) | None => None,
         }
@@ -43,6 +47,11 @@ impl Action {
             }
             Self::Slow(pause) => std::thread::sleep(*pause),
             Self::Panic => break_off(),
+            Self::PanicAt(left) => {
+                if left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    break_off();
+                }
+            }
         }
     }
 }

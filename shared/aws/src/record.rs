@@ -24,7 +24,8 @@ impl Aws {
     /// Cut before the write, nothing stands. Cut behind it, the keeper finds by `look` what waits and what owes a ticket, and
     /// the same call made again finds its own attempt recorded last and sends what was left. Of two that record the same
     /// attempt at once, the second finds the first's record, decides on it and changes nothing, so that no second hint is
-    /// sent. A write whose answer was lost is known by its token.
+    /// sent; only where both were made and answered in the same milliseconds in the same words is the second taken for the
+    /// first's repetition, and its hint is one more copy. A write whose answer was lost is known by its token.
     pub(crate) async fn record_attempt(
         &self,
         attempt: &Attempt,

@@ -80,6 +80,14 @@ pub struct Message {
     receipt: String,
 }
 
+impl Message {
+    /// When its delivery is due, in milliseconds since 1970.
+    pub fn due(&self) -> i64 {
+        let hint: Value = serde_json::from_str(&self.text).expect("a hint");
+        hint["due"].as_i64().expect("a moment")
+    }
+}
+
 /// A running function, and the proxy between it and the services.
 pub struct Running {
     /// The function.
@@ -96,12 +104,12 @@ fn configuration(sink: &Sink) -> String {
             "[[source]]\nname = \"{name}\"\nscheme = \"{scheme}\"\nsecrets = [\"secret:{name}\"]\n"
         );
     }
-    // Short pauses: how long one is changes no call, as long as the queue takes it.
+    // Below a second, so that the queue shows a hint at once and the worker waits out the rest.
     for (name, _) in DESTINATIONS {
         let url = sink.url(&format!("/{name}"));
         let _ = write!(
             text,
-            "[[destination]]\nname = \"{name}\"\nurl = \"{url}\"\npauses = [\"20ms\", \"40ms\"]\n"
+            "[[destination]]\nname = \"{name}\"\nurl = \"{url}\"\npauses = [\"950ms\"]\njitter = 0\n"
         );
     }
     for (count, kind) in KINDS {

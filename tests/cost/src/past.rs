@@ -33,10 +33,12 @@ fn hour() -> i64 {
 
 /// An event of a source in each minute of that hour, delivered to the first so many destinations at the first attempt.
 pub async fn fill(board: &Board, source: &str, destinations: usize) {
-    let clock = Arc::new(HandClock::at(Timestamp::from_millis(hour())));
+    // Looked up once: meanwhile another hour may be over.
+    let hour = hour();
+    let clock = Arc::new(HandClock::at(Timestamp::from_millis(hour)));
     let aws = board.backend(clock.clone(), 1);
     for nth in 0..EVENTS {
-        let at = Timestamp::from_millis(hour() + i64::from(nth) * MINUTE);
+        let at = Timestamp::from_millis(hour + i64::from(nth) * MINUTE);
         deliver(&aws, source, nth, destinations, at).await;
         clock.advance(Duration::from_mins(1));
     }

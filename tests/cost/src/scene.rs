@@ -5,13 +5,17 @@ use axum::response::IntoResponse;
 use http::StatusCode;
 use serde::Serialize;
 use switchboard_testkit::emulator::Emulator;
+use switchboard_tests::sender::now;
 use switchboard_tests::sink::Received;
+use switchboard_tests::wait::until;
 
 use crate::board::{Board, KINDS, Message, Running, batch, posted};
 use crate::call::{Call, Cause, Sum};
 
 /// Most messages that the platform gives the worker at once.
 const BATCH: usize = 10;
+/// How early an early hint has to be, so that it still is when the worker looks, in milliseconds.
+const EARLY_MS: i64 = 500;
 /// How often a scene is played at most.
 const PLAYS: u32 = 5;
 /// Said when none of them was one.
@@ -19,6 +23,15 @@ const TOO_BUSY: &str =
     "in five plays some call was not answered in time: the machine is too busy to count";
 /// About what an answer of the gateway takes beside its body, in bytes.
 const ANSWER_HEAD: usize = 200;
+
+/// When the hint of a retry is received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Before its delivery is due, as nearly all are: the queue counts in whole seconds, and the rest is waited out.
+    Early,
+    /// When it is due.
+    Due,
+}
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +42,8 @@ pub struct Scene {
     pub body_bytes: usize,
     /// How often each of them fails before it takes it.
     pub retries: usize,
+    /// When the hints of these retries are received.
+    pub arrival: Arrival,
 }
 
 /// All scenes of the report.
@@ -40,6 +55,8 @@ pub fn all() -> Vec<Scene> {
                 destinations,
                 body_bytes: kilobytes * 1024,
                 retries,
+                // An emulator is too slow to have twelve in time.
+                arrival: Arrival::Due,
             }));
         }
     }
@@ -104,6 +121,7 @@ impl Stage {
                 destinations,
                 body_bytes: 1024,
                 retries: 1,
+                arrival: Arrival::Due,
             };
             if let Some((ingress, worker)) = stage.play(warm).await {
                 let upkeep = Upkeep {
@@ -178,8 +196,21 @@ impl Stage {
             Some(503) => return None,
             _ => panic!("the event is accepted: {answer}"),
         }
-        for _ in 0..=scene.retries {
+        for round in 0..=scene.retries {
             let hints = self.board.hints(scene.destinations).await;
+            let due = hints.iter().map(Message::due);
+            match scene.arrival {
+                _ if round == 0 => {}
+                Arrival::Due => {
+                    let last = due.max();
+                    until("all of them are due", async || {
+                        (Some(now().millis()) > last).then_some(())
+                    })
+                    .await;
+                }
+                Arrival::Early if due.min() > Some(now().millis() + EARLY_MS) => {}
+                Arrival::Early => return None,
+            }
             for batch in hints.chunks(BATCH) {
                 self.deal_with(batch).await?;
             }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_cost::call::Sum;
 use switchboard_cost::minute::events;
-use switchboard_cost::scene::{Counted, Scene, Stage};
+use switchboard_cost::scene::{Arrival, Counted, Scene, Stage};
 use switchboard_testkit::emulator::Emulator;
 
 const SMALL: usize = 1024;
@@ -11,11 +11,21 @@ const SMALL: usize = 1024;
 const BIG: usize = 300 * 1024;
 
 async fn counted(destinations: usize, body_bytes: usize, retries: usize) -> Counted {
+    counted_at(Arrival::Due, destinations, body_bytes, retries).await
+}
+
+async fn counted_at(
+    arrival: Arrival,
+    destinations: usize,
+    body_bytes: usize,
+    retries: usize,
+) -> Counted {
     let (mut stage, _) = Stage::start(Emulator::shared()).await;
     let scene = Scene {
         destinations,
         body_bytes,
         retries,
+        arrival,
     };
     stage.count(scene).await
 }
@@ -56,6 +66,16 @@ async fn a_retry_is_two_reads_an_update_and_a_hint_more_and_pays_for_two_indexes
     assert_eq!(calls(&counted.worker), worker);
     assert!(is(counted.worker.write_units, 6.0), "{:?}", counted.worker);
     assert!(is(counted.worker.read_units, 2.0), "{:?}", counted.worker);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hint_that_comes_before_its_delivery_is_due_is_read_for_twice() {
+    let counted = counted_at(Arrival::Early, 1, SMALL, 1).await;
+    let worker = json!({
+        "dynamodb": { "GetItem": 4, "UpdateItem": 2 }, "sqs": { "SendMessageBatch": 1 }
+    });
+    assert_eq!(calls(&counted.worker), worker);
+    assert!(is(counted.worker.read_units, 4.0), "{:?}", counted.worker);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod batches;
 mod bodies;
 mod ingress;
 mod keeper;

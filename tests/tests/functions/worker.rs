@@ -217,7 +217,8 @@ async fn a_worker_that_cannot_use_the_newest_configuration_buries_nothing() {
     let worker = board.function("worker").start().await;
     worker.invoke(&batch(&[])).await.answer();
     // It names a secret that nobody made yet.
-    let unusable = with_chat.replace("secret:code", "secret:none");
+    let header = "headers = { authorization = \"secret:none\" }\nurl = ";
+    let unusable = with_chat.replace("url = ", header);
     board.apply(Some(2), &unusable).await;
     let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
     assert_eq!(given_back(&answer), ["m-0"], "{answer}");

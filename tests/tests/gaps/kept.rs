@@ -18,6 +18,7 @@ pub(crate) struct Kept {
     pub(crate) dropped: u64,
     pub(crate) died: u64,
     pub(crate) released: u64,
+    pub(crate) tickets_put: u64,
     pub(crate) tickets_removed: u64,
     pub(crate) failed: u64,
 }
@@ -31,6 +32,7 @@ impl Kept {
         dropped: 0,
         died: 0,
         released: 0,
+        tickets_put: 0,
         tickets_removed: 0,
         failed: 0,
     };
@@ -44,6 +46,7 @@ impl Kept {
             dropped: number("dropped"),
             died: number("died"),
             released: number("released"),
+            tickets_put: number("tickets_put"),
             tickets_removed: number("tickets_removed"),
             failed: number("failed"),
         }
@@ -71,17 +74,20 @@ pub(crate) async fn keeper(board: &Board, ahead: Duration, plan: Option<Plan>) -
     })
 }
 
-/// One run of it; what it had to do, unless it died.
+/// One run of it; what it had to do, unless it died. It answers with a failure if a step failed, and only then.
 pub(crate) async fn run(keeper: &mut Watched) -> Option<Kept> {
     let before = Kept::all_of(&keeper.log()).len();
     let invoked = keeper.invoke(&json!({ "source": "aws.events" })).await;
-    if invoked == Invoked::Died {
-        return None;
-    }
-    invoked.answer();
+    let has_failed = match invoked {
+        Invoked::Answered(_) => false,
+        Invoked::Failed(_) => true,
+        Invoked::Died => return None,
+    };
     let kept = Kept::all_of(&keeper.log());
     assert_eq!(kept.len(), before + 1, "it says so: {}", keeper.log());
-    kept.last().copied()
+    let last = kept.last().copied();
+    assert_eq!(last.map(|kept| kept.failed > 0), Some(has_failed));
+    last
 }
 
 /// What one run some minutes from now has to do.

@@ -82,14 +82,16 @@ pub(crate) async fn board(destinations: &[&str]) -> Board {
     let board = Board::bare().await;
     let text = configuration(&board, destinations);
     board.apply(None, &text).await;
-    board.sink.answer(|received, _| {
+    board.sink.answer(|received, before| {
         let attempt = received.header("switchboard-attempt");
-        match (received.path.as_str(), attempt) {
+        let status = match (received.path.as_str(), attempt) {
             ("/flaky", "1") | ("/mended", "1" | "2" | "3") | ("/bad", _) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
             _ => StatusCode::OK,
-        }
+        };
+        // No two answers are alike: two attempts in the same millisecond can be told apart.
+        (status, before.to_string())
     });
     board
 }

@@ -4,10 +4,10 @@
 use super::counted::{Calls, Counted, OfEvents, Scene, Sum};
 use super::idle::of_a_busy_process;
 use super::prices::{
-    BESIDE_A_LINE, COLD_MS, COLD_ONE_IN, DESTINATION_MS, FAIR_QUEUE_REQUEST, GATEWAY_REQUEST,
-    GATEWAY_STEP, GIGABYTE_SECOND, INVOCATION, KEPT_MONTHS, LOG_KEPT, LOGGED, Load, MEMORY, OWN_MS,
-    OWN_MS_PER_MEGABYTE, QUEUE_SEND_MS, READ_BYTES, READ_RECORDS, READ_UNIT, RECOVERABLE, SENT_OUT,
-    SHARDS, STORED, STREAM_READ, TABLE_READ_MS, TABLE_WRITE_MS, WRITE_UNIT,
+    BESIDE_A_LINE, COLD_MS, COLD_ONE_IN, DESTINATION_MS, EARLY_MS, FAIR_QUEUE_REQUEST,
+    GATEWAY_REQUEST, GATEWAY_STEP, GIGABYTE_SECOND, INVOCATION, KEPT_MONTHS, LOG_KEPT, LOGGED,
+    Load, MEMORY, OWN_MS, OWN_MS_PER_MEGABYTE, QUEUE_SEND_MS, READ_BYTES, READ_RECORDS, READ_UNIT,
+    RECOVERABLE, SENT_OUT, SHARDS, STORED, STREAM_READ, TABLE_READ_MS, TABLE_WRITE_MS, WRITE_UNIT,
 };
 use crate::command::Failure;
 
@@ -171,9 +171,12 @@ fn worker(scene: &Scene, load: Load) -> Runs {
     let reads = scene.worker.count("dynamodb", "GetItem") / 2.0 / scene.hints;
     let hints = scene.worker.count("sqs", "SendMessageBatch") / scene.hints;
     let waits = DESTINATION_MS + TABLE_WRITE_MS + reads * TABLE_READ_MS + hints * QUEUE_SEND_MS;
+    // Hints of retries come in batches of their own; such a batch waits for the last of them.
+    let retries = f64::from(scene.retries);
+    let waited = EARLY_MS * load.batch / (load.batch + 1.0) * retries / (1.0 + retries);
     Runs {
         count: scene.hints / load.batch,
-        milliseconds: (waits + load.batch * own_ms(scene)).ceil(),
+        milliseconds: (waits + waited + load.batch * own_ms(scene)).ceil(),
     }
 }
 
@@ -281,6 +284,21 @@ pub(super) mod tests {
         assert!(near(few.functions, put + 3.0 * alone), "{few:?}");
         let ten = 0.2 + seconds((85.0 + own * 10.0).ceil() + 0.25);
         assert!(near(many.functions, put + 0.3 * ten), "{many:?}");
+    }
+
+    #[test]
+    fn a_batch_of_retries_waits_until_the_last_of_them_is_due() {
+        let counted = sample();
+        let mut scene = counted.scenes[0].clone();
+        scene.retries = 1;
+        let [many, few] = LOADS.map(|load| {
+            let without = worker(&counted.scenes[0], load).milliseconds;
+            worker(&scene, load).milliseconds - without
+        });
+        assert!(
+            (few - 250.0).abs() <= 1.0 && (many - 455.0).abs() <= 1.0,
+            "{few} {many}"
+        );
     }
 
     #[test]

@@ -100,6 +100,9 @@ pub(super) const OWN_MS: f64 = 3.0;
 pub(super) const OWN_MS_PER_MEGABYTE: f64 = 60.0;
 /// How long a destination takes to answer.
 pub(super) const DESTINATION_MS: f64 = 50.0;
+/// How long before its delivery is due the hint of a retry may come: the queue counts in whole seconds, and the worker waits
+/// out the rest. Any part of it is as likely as another.
+pub(super) const EARLY_MS: f64 = 1_000.0;
 /// How many invocations begin with a cold start: one in so many.
 pub(super) const COLD_ONE_IN: f64 = 1_000.0;
 /// What a cold start is billed for.
