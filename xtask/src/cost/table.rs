@@ -126,7 +126,7 @@ pub(super) fn idle(idle: &Idle) -> String {
     let _ = writeln!(table, "| **all** | **{:.2}** |", idle.total());
     let _ = writeln!(
         table,
-        "\nIn a minute of it: {}.\nA busy process reads for itself in a minute: {}; {:.2} dollars a month.",
+        "\nIn a minute of it: {}.\nA busy worker reads for itself in a minute: {}; {:.2} dollars a month.",
         counts(&idle.calls),
         counts(&idle.busy_calls),
         idle.busy
