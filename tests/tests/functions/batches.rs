@@ -1,6 +1,9 @@
 //! Many messages at once for the real worker: one that breaks, or that nobody can read, holds up no other.
 
+use std::collections::BTreeSet;
+
 use switchboard_tests::lambda::Lambda;
+use switchboard_tests::sink::Received;
 use switchboard_tests::wait;
 
 use crate::setting::{Board, Message, batch, given_back};
@@ -59,7 +62,7 @@ async fn of_ten_deliveries_one_that_breaks_our_own_code_fails_and_the_others_are
     .await;
     assert!(deal_with(&worker, &[again]).await.is_empty());
     let received = board.sink.received();
-    let keys: std::collections::BTreeSet<_> = received.iter().map(|one| one.key()).collect();
+    let keys: BTreeSet<_> = received.iter().map(Received::key).collect();
     assert_eq!((received.len(), keys.len()), (10, 10), "each once");
 }
 
@@ -68,8 +71,7 @@ async fn a_hundred_good_ones_behind_some_that_nobody_can_read_are_delivered() {
     let board = Board::start().await;
     let ingress = board.function("ingress").start().await;
     let mut bad = Vec::new();
-    for text in ["", "{}", "[]", r#"{"v":99}"#, "no JSON"] {
-        let text = if text.is_empty() { " " } else { text };
+    for text in [" ", "{}", "[]", r#"{"v":99}"#, "no JSON"] {
         bad.push(board.by_hand(text).await);
     }
     let events = post(&board, &ingress, 100).await;

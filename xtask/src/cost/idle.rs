@@ -5,7 +5,7 @@ use super::counted::{Calls, Counted, Sum};
 use super::prices::{
     ALARM, BESIDE_A_LINE, GIGABYTE_SECOND, INVOCATION, KEEPER_MS, KEY_CALL, KEY_CALLS_A_MINUTE,
     LOGGED, LOOKS_A_MINUTE, MEMORY, METRIC, MINUTES, OTHER_SECRETS, POLLS_A_MINUTE, QUEUE_REQUEST,
-    READ_UNIT, SCHEDULED, SECRET, SECRET_CALL, SHARDS, STREAM_READ, WRITE_UNIT,
+    READ_UNIT, SCHEDULED, SECRET, SECRET_CALL, SHARDS, SOURCE_SECRETS, STREAM_READ, WRITE_UNIT,
 };
 
 /// A month of an idle stack.
@@ -42,7 +42,6 @@ impl Idle {
     pub(super) fn of(counted: &Counted, template: &str) -> Self {
         let minutes = &counted.minutes;
         let both = minutes.idle.and(&minutes.upkeep);
-        let secrets = both.count("secretsmanager", "GetSecretValue");
         // The emulator's stream has one shard. Of a further one the end is read once.
         let stream = both.count("dynamodb-streams", "GetRecords") + SHARDS - 1.0;
         let logged = minutes.log_bytes + minutes.log_lines * BESIDE_A_LINE;
@@ -66,7 +65,6 @@ impl Idle {
                     "its looks into two queues",
                     MINUTES * QUEUE_REQUEST.of(both.queue_requests),
                 ),
-                ("secrets that it reads", MINUTES * SECRET_CALL.of(secrets)),
                 (
                     "polling of the deliveries' queue",
                     MINUTES * QUEUE_REQUEST.of(POLLS_A_MINUTE),
@@ -74,7 +72,7 @@ impl Idle {
                 ("log", MINUTES * LOGGED.of(logged)),
                 ("alarms", alarms),
                 ("metrics", METRIC.of(count("MetricTransformations:"))),
-                ("secrets", SECRET.of(secrets + OTHER_SECRETS)),
+                ("secrets", SECRET.of(SOURCE_SECRETS + OTHER_SECRETS)),
                 (
                     "uses of the table's key",
                     MINUTES * KEY_CALL.of(KEY_CALLS_A_MINUTE),
@@ -115,7 +113,6 @@ mod tests {
         let near = |found: f64, due: f64| (found - due).abs() < 0.000_01;
         assert!(near(line("alarms"), 0.2) && near(line("metrics"), 0.0));
         assert!(near(line("secrets"), 5.0 * 0.4));
-        assert!(near(line("secrets that it reads"), 43_200.0 * 4.0 * 5e-6));
         let polling = line("polling of the deliveries' queue");
         assert!(near(polling, 43_200.0 * 15.0 * 0.4e-6));
         let sum: f64 = idle.lines.iter().map(|(_, dollars)| dollars).sum();

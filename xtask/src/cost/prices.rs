@@ -124,6 +124,8 @@ pub(super) const READ_BYTES: f64 = 1024.0 * 1024.0;
 pub(super) const LOOKS_A_MINUTE: f64 = 12.0;
 /// How often in a minute the table's key is asked for: by each of three functions once in five minutes.
 pub(super) const KEY_CALLS_A_MINUTE: f64 = 3.0 / 5.0;
+/// Secrets of the four sources that are counted with.
+pub(super) const SOURCE_SECRETS: f64 = 4.0;
 /// Secrets beside those of the sources: the admin token.
 pub(super) const OTHER_SECRETS: f64 = 1.0;
 /// Months that an event is kept: 30 days.

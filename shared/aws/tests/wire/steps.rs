@@ -74,7 +74,7 @@ async fn the_steps_of_a_burial_look_once_for_what_has_records() {
 }
 
 #[tokio::test]
-async fn the_steps_of_a_burial_look_for_each_delivery_twice_at_most() {
+async fn the_steps_of_a_burial_look_for_each_delivery_three_times_at_most() {
     let ground = Ground::new().await;
     stored(&ground, 0..EVENTS).await;
     let proxy = Proxy::start(Emulator::shared().address(), |_| Fate::Passed);

@@ -16,7 +16,7 @@ use crate::lock::locked;
 use crate::serve::{Answer, answer};
 
 /// The time that an invocation has.
-const TIME: Duration = Duration::from_secs(75);
+const TIME: Duration = Duration::from_secs(90);
 const ARN: &str = "arn:aws:lambda:us-east-1:000000000000:function:measured";
 
 /// What a function made of an invocation.
