@@ -15,7 +15,7 @@ use crate::item::event::Head;
 use crate::item::{Attributes, Reading, Unreadable, names, run};
 use crate::message::{Message, Origin};
 use crate::queue::is_near;
-use crate::read::{How, Stretch, unreadable};
+use crate::read::{How, Stretch};
 use crate::{keys, life};
 
 const DOING: &str = "finding events without records";
@@ -39,20 +39,14 @@ impl Keeper {
     pub(super) async fn see_to(&self, row: &Attributes, now: Timestamp) -> Answer<Seeing> {
         let head = match Head::read(row) {
             Ok(head) => head,
-            Err(why) => {
-                let event = row
-                    .get(names::PARTITION)
-                    .and_then(|value| value.as_s().ok());
-                error!(
-                    event.key = event,
-                    error = why.to_string(),
-                    "an event cannot be read: nobody looks whether its deliveries are queued"
-                );
-                return Ok(Seeing::Unreadable);
-            }
+            Err(why) => return Ok(pass_over(row, &why)),
         };
         let items = self.belongings(&head).await?;
-        let missing = missing(&head, &items).map_err(unreadable(DOING))?;
+        let (missing, end) = match missing(&head, &items).and_then(|m| Ok((m, end(&head, &items)?)))
+        {
+            Ok(read) => read,
+            Err(why) => return Ok(pass_over(row, &why)),
+        };
         let hints: Vec<Message> = missing
             .iter()
             .map(|queued| Message {
@@ -76,7 +70,6 @@ impl Keeper {
                 .change(DOING, &record, &Seen::Absent, Known::Whole)
                 .await?;
         }
-        let end = end(&head, &items).map_err(unreadable(DOING))?;
         self.aws
             .keep_items(&head.id, &head.life, &items, end)
             .await?;
@@ -104,6 +97,20 @@ pub(super) enum Seeing {
     Unreadable,
 }
 
+/// What came to an event of which something cannot be read, as a newer version may have written it. It is passed over: a walk
+/// that stopped there would not come to any event behind it for as long as this one lives.
+fn pass_over(row: &Attributes, why: &Unreadable) -> Seeing {
+    let event = row
+        .get(names::PARTITION)
+        .and_then(|value| value.as_s().ok());
+    error!(
+        event.key = event,
+        error = why.to_string(),
+        "an event cannot be read: nobody looks whether its deliveries are queued"
+    );
+    Seeing::Unreadable
+}
+
 /// Until when all that belongs to an event has to stay, in seconds since 1970: behind the longest life that any of it tells
 /// of, and behind what is due last.
 fn end(head: &Head, items: &[Attributes]) -> Result<i64, Unreadable> {
@@ -111,6 +118,8 @@ fn end(head: &Head, items: &[Attributes]) -> Result<i64, Unreadable> {
     let mut due = head.received_at;
     for item in items {
         let reading = Reading::of("item of an event", item)?;
+        // Looked at by whoever makes it stay.
+        let _: i64 = reading.number(names::TTL)?;
         if reading.token(names::LIFE)? == head.life {
             until = Some(until)
                 .max(reading.moment_if_any(names::UNTIL)?)
