@@ -3,11 +3,11 @@
 use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use switchboard_core::ports::Views;
+use switchboard_tests::board::{Board, configuration, signed};
+use switchboard_tests::gateway::{asked, body_of, encoded, header_of, plain, posted};
 use switchboard_tests::lambda::Invoked;
 use switchboard_tests::sender::now;
 use switchboard_tests::wait::DEADLINE;
-
-use crate::setting::{Board, asked, body_of, encoded, header_of, plain, posted, signed};
 
 #[tokio::test]
 async fn the_first_request_is_stored_and_queued_before_its_answer() {
@@ -129,7 +129,7 @@ async fn before_a_configuration_is_applied_every_source_is_unknown_and_then_it_c
     let event = posted("code", &signed("1", b"{}"), &plain("{}"));
     assert_eq!(ingress.invoke(&event).await.answer()["statusCode"], 404);
     board
-        .apply(None, &crate::setting::configuration(&board.sink.url("/")))
+        .apply(None, &configuration(&board.sink.url("/")))
         .await;
     let answered = switchboard_tests::wait::until("what was applied counts", async || {
         let answer = ingress.invoke(&event).await.answer();

@@ -7,7 +7,8 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use switchboard_core::delivery::State;
-use switchboard_tests::board::{Board, TOKEN, asked, plain};
+use switchboard_tests::board::{Board, TOKEN};
+use switchboard_tests::gateway::{asked, plain};
 use tokio::time::timeout;
 
 use crate::call::{Call, Plan};
@@ -145,9 +146,9 @@ async fn story(plan: Option<Plan>) -> Vec<Call> {
 
 #[tokio::test]
 async fn whatever_a_call_of_the_status_function_suffers_a_redrive_asked_for_again_ends_as_one() {
-    let calls = story(None).await;
+    let calls = Box::pin(story(None)).await;
     tell_all(Plan::all_of(&calls), |plan| async {
-        story(Some(plan)).await;
+        Box::pin(story(Some(plan))).await;
     })
     .await;
 }

@@ -8,7 +8,8 @@ use switchboard_core::identity::EventId;
 use switchboard_core::names::{SenderId, SourceName};
 use switchboard_core::ports::Views;
 use switchboard_core::views::EventView;
-use switchboard_tests::board::{Board, body_of, encoded, posted, signed};
+use switchboard_tests::board::{Board, signed};
+use switchboard_tests::gateway::{body_of, encoded, posted};
 use switchboard_tests::lambda::Invoked;
 use tokio::time::timeout;
 
