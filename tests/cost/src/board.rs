@@ -16,7 +16,7 @@ use switchboard_tests::sender::Sender;
 use switchboard_tests::setting::SOURCES;
 use switchboard_tests::sink::Sink;
 
-use crate::proxy::Proxy;
+use crate::counter::Counter;
 
 /// The source that everything is posted to.
 pub const SOURCE: &str = "shop";
@@ -60,7 +60,7 @@ pub struct Running {
     /// The function.
     pub lambda: Lambda,
     /// What counts its calls.
-    pub proxy: Proxy,
+    pub counter: Counter,
 }
 
 fn configuration(sink: &Sink) -> String {
@@ -107,14 +107,14 @@ impl Board {
         &self.0.sink
     }
 
-    /// Starts a function as the template does, behind a proxy of its own.
+    /// Starts a function as the template does, behind a counter of its own.
     pub async fn function(&self, name: &str) -> Running {
-        let proxy = Proxy::start(self.0.emulator()).await;
-        let function = self.0.function_over(name, &proxy.url());
+        let counter = Counter::start(self.0.emulator()).await;
+        let function = self.0.function_over(name, counter.url());
         let function = function.set("SWITCHBOARD_STREAM", &self.0.stream().await);
         Running {
             lambda: function.start().await,
-            proxy,
+            counter,
         }
     }
 

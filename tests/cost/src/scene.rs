@@ -182,7 +182,7 @@ impl Stage {
                 StatusCode::OK.into_response()
             }
         });
-        drop((self.ingress.proxy.take(), self.worker.counter.take()));
+        drop((self.ingress.counter.take(), self.worker.counter.take()));
         self.posted += 1;
         let id = format!("b54557e4-bdd9-4b37-8a5f-{:012}", self.posted);
         let kind = KINDS.iter().find(|(count, _)| *count == scene.destinations);
@@ -217,7 +217,7 @@ impl Stage {
                 self.deal_with(batch).await?;
             }
         }
-        let (ingress, worker) = (self.ingress.proxy.take(), self.worker.counter.take());
+        let (ingress, worker) = (self.ingress.counter.take(), self.worker.counter.take());
         let mut all = ingress.iter().chain(&worker);
         all.all(|call| call.attempt == 1)
             .then_some((ingress, worker))
