@@ -174,19 +174,6 @@ impl Board {
         table.latest_stream_arn.expect("a stream")
     }
 
-    /// In how many items stands what was not accepted.
-    pub async fn journal_items(&self) -> usize {
-        let scan = self.clients.dynamodb.scan().table_name(&self.place.table);
-        let found = scan.consistent_read(true).send().await.expect("all items");
-        assert!(found.last_evaluated_key.is_none(), "one page holds all");
-        let items = found.items.unwrap_or_default().into_iter();
-        let of_journal = items.filter(|item| {
-            let partition = item["pk"].as_s().expect("a text");
-            partition.starts_with("N#")
-        });
-        of_journal.count()
-    }
-
     /// What waits in the queue of deliveries; it is hidden from then on.
     pub async fn hints(&self, most: usize) -> Vec<Message> {
         self.receive(&self.place.deliveries, most).await
