@@ -17,7 +17,7 @@ use crate::failure::failed;
 use crate::item::delivery::Delivery;
 use crate::item::event::Head;
 use crate::item::{Reading, Writing, names, place};
-use crate::read::{How, Stretch, unreadable};
+use crate::read::{Consistency, Stretch, unreadable};
 use crate::unrecorded::{KEYS, Unrecorded};
 use crate::views::lanes::{From, Lanes, List};
 use crate::{Aws, keys, schema};
@@ -31,7 +31,7 @@ const KEPT: Stretch<'_> = Stretch {
     first: SORT,
     last: "alert#~",
     only: None,
-    reading: How::Consistent,
+    consistency: Consistency::Consistent,
 };
 /// Recent events whose deliveries are looked at for a record. The keeper gives each one a record within minutes, so that
 /// what is not found here is found in the index soon.
