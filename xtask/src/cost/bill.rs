@@ -6,17 +6,14 @@ use super::idle::of_a_busy_process;
 use super::prices::{
     BESIDE_A_LINE, COLD_MS, COLD_ONE_IN, DESTINATION_MS, EARLY_MS, FAIR_QUEUE_REQUEST,
     GATEWAY_REQUEST, GATEWAY_STEP, GIGABYTE_SECOND, INVOCATION, KEPT_MONTHS, LOG_KEPT, LOGGED,
-    Load, MEMORY, OWN_MS, OWN_MS_PER_MEGABYTE, QUEUE_SEND_MS, READ_BYTES, READ_RECORDS, READ_UNIT,
-    RECOVERABLE, SENT_OUT, SHARDS, STORED, STREAM_READ, TABLE_READ_MS, TABLE_WRITE_MS, WRITE_UNIT,
+    Load, MEMORY, OWN_MS, OWN_MS_PER_MEGABYTE, QUEUE_SEND_MS, QUEUE_STEP, READ_BYTES, READ_RECORDS,
+    READ_UNIT, RECOVERABLE, SENT_OUT, SHARDS, STORED, STREAM_READ, TABLE_READ_MS, TABLE_WRITE_MS,
+    WALK_AT_ONCE, WRITE_UNIT,
 };
 use crate::command::Failure;
 
 const MILLION: f64 = 1_000_000.0;
 const MEGABYTE: f64 = 1024.0 * 1024.0;
-/// Begun bytes of a queue's messages that are one request.
-const CHUNK: f64 = 64.0 * 1024.0;
-/// Queries of a walk that the keeper makes at once.
-const AT_ONCE: f64 = 16.0;
 
 /// Dollars for a million events.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,7 +106,7 @@ impl<'a> Billed<'a> {
         })?;
         let both = scene.both();
         let (ingress, worker) = (ingress(scene), worker(scene, load));
-        let chunks = (load.batch * scene.hint_bytes / scene.hints / CHUNK).ceil();
+        let chunks = (load.batch * scene.hint_bytes / scene.hints / QUEUE_STEP).ceil();
         let polled = worker.count * (chunks + 1.0);
         let logged = scene.log_bytes + scene.log_lines * BESIDE_A_LINE;
         let steps = (f64::from(scene.body_bytes) / GATEWAY_STEP).ceil();
@@ -193,7 +190,8 @@ fn keeping(both: &Sum, of_events: &OfEvents, load: Load) -> Keeping {
         .ceil();
     let reads = full.max(SHARDS) / events;
     let queries = of_events.walk_queries;
-    let milliseconds = queries / AT_ONCE * TABLE_READ_MS + reads * (TABLE_READ_MS + TABLE_WRITE_MS);
+    let milliseconds =
+        queries / WALK_AT_ONCE * TABLE_READ_MS + reads * (TABLE_READ_MS + TABLE_WRITE_MS);
     Keeping {
         queries,
         transactions: reads,
