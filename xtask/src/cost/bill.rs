@@ -230,10 +230,11 @@ pub(super) mod tests {
 
     /// What was counted of the usual event, in round figures.
     pub(in super::super) fn sample() -> Counted {
-        let own =
-            json!({ "dynamodb": { "GetItem": 2 }, "secretsmanager": { "GetSecretValue": 4 } });
-        let mut own = sum(&own, 0.0, 0.0);
+        // Only the ingress has secrets to read: those of the sources.
+        let mut own = sum(&json!({ "dynamodb": { "GetItem": 2 } }), 0.0, 0.0);
         own["read_units"] = json!(2.0);
+        let mut of_ingress = own.clone();
+        of_ingress["calls"]["secretsmanager"] = json!({ "GetSecretValue": 4 });
         let put = json!({ "dynamodb": { "PutItem": 1 }, "sqs": { "SendMessageBatch": 1 } });
         let counted = json!({
             "scenes": [{
@@ -242,7 +243,7 @@ pub(super) mod tests {
                 "worker": sum(&json!({ "dynamodb": { "UpdateItem": 3 } }), 3.0, 0.0),
                 "hints": 3, "hint_bytes": 7000, "out_bytes": 0, "log_lines": 4, "log_bytes": 0,
             }],
-            "upkeep": { "ingress": own, "worker": own },
+            "upkeep": { "ingress": of_ingress, "worker": own },
             "minutes": {
                 "idle": sum(&json!({}), 3.0, 2.0), "upkeep": own, "log_lines": 1, "log_bytes": 200,
                 "of_events": [{
@@ -308,9 +309,9 @@ pub(super) mod tests {
         let fold = |billed: &Billed<'_>| billed.keeper["dynamodb"]["TransactWriteItems"];
         assert!(near(fold(&few), 4.0 / 60.0) && near(fold(&many), 4.0 / 3000.0));
         assert!(few.bill.keeper > many.bill.keeper);
-        // One process of ingress, and one of the worker for each hint: of reads 24 and of secrets 4 a minute.
-        let minute = 24.0 * 0.125 + 4.0 * 5.0;
-        assert!(near(few.bill.by_time, 4.0 * minute / 60.0), "{few:?}");
+        // One process of ingress, and one of the worker for each hint: of reads 24 a minute each, of secrets 4 the first alone.
+        let minute = 4.0 * 24.0 * 0.125 + 4.0 * 5.0;
+        assert!(near(few.bill.by_time, minute / 60.0), "{few:?}");
         assert!(!few.bill.lines().iter().any(|(name, _)| *name == "by_time"));
     }
 
