@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use switchboard_aws::client::OPERATION;
+use switchboard_aws::client::RECORDING;
 use switchboard_core::attempt::{Attempt, Performed};
 use switchboard_core::delivery::DeathReason;
 use switchboard_core::fail::{self, FailPoint};
@@ -17,16 +17,12 @@ use crate::back::{ENDING, Settled};
 use crate::batch::{Means, Time, Worker};
 use crate::desk::{Configured, Desk, Meant, Queue};
 
-/// How long recording an attempt takes at most where it holds the first time: four calls, one after the other. The
-/// destination is made known, the event is kept, the record is written and a ticket put; or, in the place of two of
-/// them, the next hint is sent and sent again, since the queue refused it.
-const RECORDING: Duration = OPERATION.saturating_mul(4);
 /// How long is read on behind an answer's head.
 const READING_ON: Duration = Duration::from_millis(500);
 /// What an attempt takes beside its destination's time limit. Of an invocation's 90 seconds an attempt with the longest time
-/// limit, a minute, leaves 13 for what comes before it.
+/// limit, a minute, leaves 6 for what comes before it.
 pub(crate) const BESIDE: Duration = RECORDING.saturating_add(READING_ON).saturating_add(ENDING);
-/// How long is waited out for a delivery that is not due yet: the queue counts in whole seconds.
+/// How long is waited out for a delivery that is not due yet.
 const WAITED_OUT: Duration = Duration::from_secs(1);
 /// How often an attempt is recorded that could not be; making it again instead would be worse.
 const RECORDS: u32 = 3;
@@ -68,6 +64,11 @@ impl<D: Desk + Queue> Worker<D> {
         let destination = &asked.meant.destination;
         let mut looked = Looked::No;
         loop {
+            // Before the read, and without a place: the queue counts in whole seconds.
+            let early = asked.meant.due.since(self.clock.now());
+            if !early.is_zero() && early <= WAITED_OUT {
+                pause(early).await;
+            }
             let keep = means.configuration.keep();
             let limits = means.configuration.limits(destination);
             let takes = limits.time_limit.saturating_add(BESIDE);

@@ -208,7 +208,8 @@ impl Aws {
         let event = Arc::new(event.clone());
         let far = head.plan.iter().filter(|queued| !is_near(queued.due, now));
         for queued in far {
-            let record = planned(head, queued, self.tokens.fresh(), now);
+            let longest = life::with_dead_letter(head, keep);
+            let record = planned(head, queued, self.tokens.fresh(), now, longest);
             self.keep_event(&record, keep).await?;
             self.change(DOING, &record, &Seen::Absent, Known::Whole)
                 .await?;
@@ -255,8 +256,15 @@ fn to_be_stored(event: &Event, plan: &[Queued], keep: Keep, token: &Token) -> St
     }
 }
 
-/// The record of a planned delivery that nothing happened to yet.
-pub(crate) fn planned(head: &Head, queued: &Queued, token: Token, now: Timestamp) -> Delivery {
+/// The record of a planned delivery that nothing happened to yet. It stays for what may become of its event: until
+/// `longest`, since whoever writes it may not know that the event lives longer by now.
+pub(crate) fn planned(
+    head: &Head,
+    queued: &Queued,
+    token: Token,
+    now: Timestamp,
+    longest: Timestamp,
+) -> Delivery {
     Delivery {
         key: queued.key.clone(),
         life: head.life.clone(),
@@ -273,7 +281,6 @@ pub(crate) fn planned(head: &Head, queued: &Queued, token: Token, now: Timestamp
             look: Some(look(queued.due, now)),
             ..Watch::default()
         },
-        // Whoever writes it may not know that the event lives longer by now.
-        stays: life::of_belongings(life::longest(head.until)),
+        stays: life::of_belongings(longest),
     }
 }

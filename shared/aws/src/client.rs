@@ -14,6 +14,11 @@ use crate::environment::Environment;
 /// How long a call may take with all its attempts, unless its caller wants another end: below the 5 seconds after which
 /// senders give up, with room for what comes before and behind it.
 pub const OPERATION: Duration = Duration::from_millis(3_500);
+/// How long recording an attempt takes at most where nothing else happens to its event, by calls one after the other: a death
+/// makes its destination known, looks how long its event stays and what belongs to that, makes those stay longer, then it,
+/// and writes its record. The ticket that it owes is the keeper's where the time is over. Where the delivery waits, the next
+/// hint is sent, and sent again since the queue refused it, in the place of more calls than these two.
+pub const RECORDING: Duration = OPERATION.saturating_mul(6);
 /// Attempts of one call.
 const ATTEMPTS: u32 = 3;
 /// Between the attempts of a call: at random up to the first, then up to twice that, never more than the last.

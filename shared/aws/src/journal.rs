@@ -1,6 +1,7 @@
 //! The journal in the table: what was not accepted. A listed note is an item of its own list, which counts it and what was
 //! only counted since the last write; where nothing is listed, counts wait in memory until the time between two writes is
-//! over: whoever posts rubbish decides how much there is to count, and not how often it is written. An item whose write failed, was given up or was not answered is written again under its own key: it counts once.
+//! over: whoever posts rubbish decides how much there is to count, and not how often it is written. An item whose write
+//! failed, was given up or was not answered is written again under its own key: it counts once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -34,7 +35,8 @@ pub(crate) const COUNTS: &str = "cn";
 const LISTED_STAYS: Duration = Duration::from_hours(30 * 24);
 /// How long an item that only counts stays: the fold has come by long before.
 const COUNTED_STAYS: Duration = Duration::from_hours(3 * 24);
-/// How many items wait at most for being written again; of further ones only the counts are kept.
+/// How many items wait at most for being written, or written again: while there are so many no further one is made, and what
+/// it would tell is only counted.
 const MOST_UNWRITTEN: usize = 100;
 
 const DOING: &str = "writing to the journal";
@@ -75,6 +77,8 @@ struct Waiting {
     counts: Counters,
     /// Items that may be written or not.
     items: Vec<Attributes>,
+    /// How many are being written.
+    under_way: usize,
     /// When counts were last written, or were to be.
     written_at: Option<Duration>,
 }
@@ -84,6 +88,11 @@ impl Waiting {
     fn is_due(&self, now: Duration, every: Duration) -> bool {
         let last = self.written_at;
         last.is_none_or(|last| now.saturating_sub(last) >= every)
+    }
+
+    /// Whether one more item may be made. None that was made is ever given up for its counts: it may be written.
+    fn has_room(&self) -> bool {
+        self.items.len().saturating_add(self.under_way) < MOST_UNWRITTEN
     }
 }
 
@@ -95,18 +104,10 @@ struct UnderWay<'a> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        let Some(item) = self.item.take() else { return };
         let mut waiting = self.book.waiting();
-        if waiting.items.len() < MOST_UNWRITTEN {
-            waiting.items.push(item);
-        } else if let Some(counts) = counts_of(&item) {
-            waiting.counts.add(&counts);
-        }
+        waiting.under_way = waiting.under_way.saturating_sub(1);
+        waiting.items.extend(self.item.take());
     }
-}
-
-fn counts_of(item: &Attributes) -> Option<Counters> {
-    Counters::from_text(item.get(COUNTS)?.as_s().ok()?)
 }
 
 impl Book {
@@ -142,8 +143,9 @@ impl Book {
             // A listed note takes along what waits.
             waiting.written_at = Some(now);
         }
-        self.write_again().await?;
-        self.write_counts(at, listed, token).await
+        // What is new comes first: the caller's time may end among the others.
+        self.write_counts(at, listed, token).await?;
+        self.write_again().await
     }
 
     /// Writes all that waits.
@@ -169,10 +171,14 @@ impl Book {
     /// Writes the items that may not be written.
     async fn write_again(&self) -> Answer<()> {
         loop {
-            let Some(item) = self.waiting().items.pop() else {
-                return Ok(());
+            let under_way = {
+                let mut waiting = self.waiting();
+                let Some(item) = waiting.items.pop() else {
+                    return Ok(());
+                };
+                self.under_way(&mut waiting, item)
             };
-            self.write(item).await?;
+            self.write(under_way).await?;
         }
     }
 
@@ -183,9 +189,9 @@ impl Book {
         listed: Option<Listed>,
         token: &Token,
     ) -> Answer<()> {
-        let item = {
+        let under_way = {
             let mut waiting = self.waiting();
-            if listed.is_none() && waiting.counts.is_empty() {
+            if !waiting.has_room() || listed.is_none() && waiting.counts.is_empty() {
                 return Ok(());
             }
             let text = waiting.counts.to_text();
@@ -196,21 +202,26 @@ impl Book {
             };
             let sort = format!("{}#{}", keys::moment(at), token);
             waiting.counts = Counters::default();
-            Writing::at(partition, sort)
+            let item = Writing::at(partition, sort)
                 .text(COUNTS, text)
                 .moment(names::AT, at)
                 .text_if_any(names::JSON, listed.map(|listed| listed.text))
                 .number(names::TTL, at.plus(stays).seconds())
-                .done()
+                .done();
+            self.under_way(&mut waiting, item)
         };
-        self.write(item).await
+        self.write(under_way).await
     }
 
-    async fn write(&self, item: Attributes) -> Answer<()> {
-        let mut under_way = UnderWay {
+    fn under_way(&self, waiting: &mut Waiting, item: Attributes) -> UnderWay<'_> {
+        waiting.under_way = waiting.under_way.saturating_add(1);
+        UnderWay {
             book: self,
             item: Some(item),
-        };
+        }
+    }
+
+    async fn write(&self, mut under_way: UnderWay<'_>) -> Answer<()> {
         let put = self.client.put_item().table_name(&self.table);
         let put = put.set_item(under_way.item.clone()).send().await;
         put.map_err(|error| failed(DOING, error))?;

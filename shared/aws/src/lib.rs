@@ -4,6 +4,7 @@ mod accept;
 mod alerts;
 mod backend;
 mod begin;
+mod candidates;
 mod change;
 pub mod client;
 pub mod configuration;

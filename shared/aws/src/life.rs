@@ -5,11 +5,13 @@ use std::time::Duration;
 use switchboard_core::ports::Keep;
 use switchboard_core::time::Timestamp;
 
+use crate::item::event::Head;
+
 /// How much longer than its life an event stays: whoever is at it then finds it.
 const SLACK: Duration = Duration::from_hours(1);
 /// How much longer than their event its deliveries, runs and repeats stay. The service removes items in any order, and
-/// within days: a delivery without a record looks like one that waits.
-const LONGER: Duration = Duration::from_hours(3 * 24);
+/// within a few days, for which it gives no bound: a delivery without a record looks like one that waits.
+const LONGER: Duration = Duration::from_hours(10 * 24);
 
 /// How long an event stays behind the due time of a delivery that needs it: for the attempts that follow.
 const RESPITE: Duration = Duration::from_hours(7 * 24);
@@ -30,6 +32,11 @@ pub(crate) fn respite(due: Timestamp) -> Timestamp {
 /// The end of an event's life with a dead letter, where it ends at `until` without one.
 pub(crate) fn longest(until: Timestamp) -> Timestamp {
     Keep { days: 0 }.until_when_dead(until)
+}
+
+/// The end of an event's life with a dead letter, where others may have made it live longer already.
+pub(crate) fn with_dead_letter(head: &Head, keep: Keep) -> Timestamp {
+    head.until.max(keep.until_when_dead(head.received_at))
 }
 
 /// The end that counts for an event and what belongs to it while a delivery of it is due at `due`.
@@ -83,6 +90,6 @@ mod tests {
     fn nothing_goes_before_the_end_of_its_life_and_deliveries_go_last() {
         let until = Timestamp::from_millis(1_764_446_400_250);
         assert!(of_event(until) > until.seconds());
-        assert_eq!(of_belongings(until) - of_event(until), 3 * 24 * 3600);
+        assert_eq!(of_belongings(until) - of_event(until), 10 * 24 * 3600);
     }
 }

@@ -1,46 +1,23 @@
 //! Moving many deliveries at once: to the dead letters and back to waiting, and to held. Each one is a change of its own, so a
 //! step that is cut has moved some, and the same call again moves the rest.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures_util::{StreamExt, TryStreamExt, stream};
 use switchboard_core::delivery::{DeathReason, State};
 use switchboard_core::names::DestinationName;
-use switchboard_core::ports::{Answer, Keep, Moved, Selection, Spread};
+use switchboard_core::ports::{Answer, BackendError, Keep, Moved, Selection, Spread};
 use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
 
-use crate::accept::{AT_ONCE, planned};
+use crate::accept::AT_ONCE;
+use crate::candidates::{Candidate, Candidates, number};
 use crate::change::{Changed, Known, Seen, watched};
-use crate::find::{Due, Found};
+use crate::find::Due;
 use crate::item::delivery::{Delivery, Watch};
 use crate::message::{Message, Origin};
-use crate::unrecorded::{Unrecorded, Wanted};
+use crate::unrecorded::Wanted;
 use crate::{Aws, keys};
-
-/// A delivery that is to be moved, as it was found.
-#[derive(Clone, Debug)]
-pub(crate) enum Candidate {
-    /// By its row of the index.
-    Row(Box<Delivery>),
-    /// By its plan: it has no record.
-    Planned(Box<Unrecorded>),
-}
-
-impl Candidate {
-    /// How it stands, and what its change is conditional on.
-    fn seen(&self, now: Timestamp) -> (Delivery, Seen, Known) {
-        match self {
-            Self::Row(row) => {
-                let seen = Seen::LeftBy(row.token.clone());
-                (Delivery::clone(row), seen, Known::Row)
-            }
-            Self::Planned(one) => {
-                let token = one.head.life.clone();
-                let record = planned(&one.head, &one.queued, token, now);
-                (record, Seen::Absent, Known::Whole)
-            }
-        }
-    }
-}
 
 /// In which round what is put back is attempted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,40 +28,20 @@ pub(crate) enum Round {
     Same,
 }
 
-/// What is found for a step, and how much more there is.
-#[derive(Debug, Default)]
-struct Candidates {
-    found: Vec<Candidate>,
-    left: u32,
+/// What was changed, and the first failure: what comes behind that is not begun.
+struct Changes {
+    moved: Vec<Delivery>,
+    failure: Option<BackendError>,
 }
 
-impl Candidates {
-    fn add_rows(&mut self, found: Found, limit: u32) {
-        let rows = found.rows.into_iter().map(Box::new).map(Candidate::Row);
-        self.found.extend(rows);
-        let most = usize::try_from(limit).unwrap_or(usize::MAX);
-        let surplus = self.found.len().saturating_sub(most);
-        self.found.truncate(most);
-        self.left = self
-            .left
-            .saturating_add(found.left)
-            .saturating_add(u32::try_from(surplus).unwrap_or(u32::MAX));
+impl Changes {
+    /// What was changed, if all of it could be.
+    fn whole(self) -> Answer<Vec<Delivery>> {
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => Ok(self.moved),
+        }
     }
-
-    /// How many more a step takes.
-    fn room(&self, limit: u32) -> u32 {
-        limit.saturating_sub(number(&self.found))
-    }
-
-    fn add_planned(&mut self, found: Vec<Unrecorded>, left: u32) {
-        let found = found.into_iter().map(Box::new).map(Candidate::Planned);
-        self.found.extend(found);
-        self.left = self.left.saturating_add(left);
-    }
-}
-
-fn number<T>(list: &[T]) -> u32 {
-    u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
 
 impl Aws {
@@ -111,26 +68,29 @@ impl Aws {
             destination: destination.clone(),
             due: None,
         };
-        let (planned, way) = self.unrecorded(&wanted, open.room(limit)).await?;
-        open.add_planned(planned, way.left());
+        let way = self.unrecorded(&wanted, open.room(limit)).await?;
+        open.add_planned(&way);
         if self.is_endpoint_set_again(destination).await? {
             return Ok(Moved::default());
         }
         let left = open.left;
-        let moved = self
+        let changes = self
             .change_all(DOING, open.found, keep, now, |before, _| Stood {
                 state: State::Dead,
                 reason: Some(reason),
                 ..before.stood.clone()
             })
-            .await?;
+            .await;
         if self.is_endpoint_set_again(destination).await? {
-            let dues: Vec<Timestamp> = moved.iter().map(|delivery| delivery.stood.due).collect();
-            self.put_back(DOING, moved, &dues, now, Round::Same).await?;
+            let dues: Vec<Timestamp> = (changes.moved.iter())
+                .map(|delivery| delivery.stood.due)
+                .collect();
+            self.put_back(DOING, changes.moved, &dues, now, Round::Same)
+                .await?;
             return Ok(Moved::default());
         }
-        self.go_on(wanted, way, left);
-        let done = number(&moved);
+        let done = number(&changes.whole()?);
+        way.go_on(left);
         Ok(Moved { done, left })
     }
 
@@ -161,8 +121,8 @@ impl Aws {
             destination: destination.clone(),
             due: Some(now),
         };
-        let (planned, way) = self.unrecorded(&wanted, due.room(limit)).await?;
-        due.add_planned(planned, way.left());
+        let way = self.unrecorded(&wanted, due.room(limit)).await?;
+        due.add_planned(&way);
         if !self
             .settings
             .now()
@@ -181,8 +141,9 @@ impl Aws {
                     ..before.stood.clone()
                 }
             })
-            .await?;
-        self.go_on(wanted, way, left);
+            .await
+            .whole()?;
+        way.go_on(left);
         let done = number(&moved);
         Ok(Moved { done, left })
     }
@@ -222,7 +183,8 @@ impl Aws {
         Ok(Moved { done: moved, left })
     }
 
-    /// Puts deliveries back to waiting for their due times, and sends their hints.
+    /// Puts deliveries back to waiting for their due times, and sends the hints of those that were, also where others could
+    /// not be.
     pub(crate) async fn put_back(
         &self,
         doing: &'static str,
@@ -234,7 +196,7 @@ impl Aws {
         // Nothing dies here, so nothing has to live longer.
         let keep = Keep { days: 0 };
         let found = rows.into_iter().map(Box::new).map(Candidate::Row);
-        let moved = self
+        let changes = self
             .change_all(doing, found.collect(), keep, at, |before, nth| Stood {
                 state: State::Waiting,
                 due: dues.get(nth).copied().unwrap_or(at),
@@ -245,9 +207,8 @@ impl Aws {
                 reason: None,
                 ..before.stood.clone()
             })
-            .await?;
-        let hints: Vec<Message> = moved
-            .iter()
+            .await;
+        let hints: Vec<Message> = (changes.moved.iter())
             .map(|delivery| Message {
                 key: delivery.key.clone(),
                 due: delivery.stood.due,
@@ -257,10 +218,10 @@ impl Aws {
             })
             .collect();
         self.send(&hints).await?;
-        Ok(number(&moved))
+        Ok(number(&changes.whole()?))
     }
 
-    /// Changes what was found, some at once; those that were changed. What something else happened to meanwhile stays.
+    /// Changes what was found, some at once. What something else happened to meanwhile stays.
     async fn change_all(
         &self,
         doing: &'static str,
@@ -268,29 +229,56 @@ impl Aws {
         keep: Keep,
         now: Timestamp,
         after: impl Fn(&Delivery, usize) -> Stood,
-    ) -> Answer<Vec<Delivery>> {
+    ) -> Changes {
         let wanted: Vec<(Delivery, Seen, Known)> = found
             .iter()
             .enumerate()
             .map(|(nth, candidate)| {
-                let (before, seen, known) = candidate.seen(now);
+                let (before, seen, known) = candidate.seen(now, keep);
                 let stood = after(&before, nth);
                 (self.moved(before, stood, keep, now), seen, known)
             })
             .collect();
-        let done: Vec<Option<Delivery>> = stream::iter(wanted)
+        let failed = &AtomicBool::new(false);
+        let mut done = stream::iter(wanted)
             .map(|(delivery, seen, known)| async move {
-                self.keep_event(&delivery, keep).await?;
-                let changed = self.change(doing, &delivery, &seen, known).await?;
-                Ok(match changed {
-                    Changed::Yes => Some(delivery),
-                    Changed::No(_) => None,
-                })
+                if failed.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                let changed = self.change_kept(doing, delivery, keep, &seen, known).await;
+                if changed.is_err() {
+                    failed.store(true, Ordering::Relaxed);
+                }
+                changed
             })
-            .buffered(AT_ONCE)
-            .try_collect()
-            .await?;
-        Ok(done.into_iter().flatten().collect())
+            .buffered(AT_ONCE);
+        let mut changes = Changes {
+            moved: Vec::new(),
+            failure: None,
+        };
+        while let Some(one) = done.next().await {
+            match one {
+                Ok(moved) => changes.moved.extend(moved),
+                Err(error) => changes.failure = changes.failure.or(Some(error)),
+            }
+        }
+        changes
+    }
+
+    /// Changes a delivery, and keeps its event before that; `None` where something else happened to it meanwhile.
+    async fn change_kept(
+        &self,
+        doing: &'static str,
+        delivery: Delivery,
+        keep: Keep,
+        seen: &Seen,
+        known: Known,
+    ) -> Answer<Option<Delivery>> {
+        self.keep_event(&delivery, keep).await?;
+        Ok(match self.change(doing, &delivery, seen, known).await? {
+            Changed::Yes => Some(delivery),
+            Changed::No(_) => None,
+        })
     }
 
     /// What a delivery is once it stands as `stood`.
@@ -323,7 +311,7 @@ impl Aws {
     }
 
     /// Those whose event still has the life that they are of; what is left of an earlier one is removed.
-    async fn of_present_lives(&self, rows: Vec<Delivery>) -> Answer<Vec<Delivery>> {
+    pub(crate) async fn of_present_lives(&self, rows: Vec<Delivery>) -> Answer<Vec<Delivery>> {
         let checked: Vec<Option<Delivery>> = stream::iter(rows)
             .map(|row| async move {
                 let head = self.head(&row.key.event).await?;

@@ -9,13 +9,13 @@ use switchboard_core::ports::{Answer, BackendError, Keep};
 use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
 
-use crate::Aws;
 use crate::accept::planned;
 use crate::change::{Changed, Known, ROUNDS, Seen};
 use crate::failure::failed;
 use crate::item::delivery::Delivery;
 use crate::message::{Message, Ticket};
 use crate::moves::Round;
+use crate::{Aws, life};
 
 impl Aws {
     /// Moves the delivery of a hint to held, where it waits for what the hint says. Any other stays as it is. What a release
@@ -88,7 +88,7 @@ impl Aws {
         after: impl Fn(&Stood) -> Stood,
     ) -> Answer<Option<Delivery>> {
         for _ in 0..ROUNDS {
-            let Some((before, seen)) = self.waiting_for(message, now).await? else {
+            let Some((before, seen)) = self.waiting_for(message, now, keep).await? else {
                 return Ok(None);
             };
             let stood = after(&before.stood);
@@ -110,6 +110,7 @@ impl Aws {
         &self,
         message: &Message,
         now: Timestamp,
+        keep: Keep,
     ) -> Answer<Option<(Delivery, Seen)>> {
         let key = &message.key;
         let (head, record) =
@@ -125,7 +126,8 @@ impl Aws {
             let mut unrecorded = family.unrecorded(&head);
             let queued = unrecorded.find(|queued| queued.key.id == key.id);
             let token = head.life.clone();
-            queued.map(|queued| (planned(&head, queued, token, now), Seen::Absent))
+            let longest = life::with_dead_letter(&head, keep);
+            queued.map(|queued| (planned(&head, queued, token, now, longest), Seen::Absent))
         };
         Ok(found.filter(|(delivery, _)| {
             delivery.stood.state == State::Waiting && delivery.stood.due == message.due

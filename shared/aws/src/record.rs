@@ -45,7 +45,7 @@ impl Aws {
                 None => Stood::planned(planned),
             };
             let Some(after) = before.after(attempt, record, next) else {
-                self.complete(attempt, record, present.as_ref()).await?;
+                self.complete(record, present.as_ref()).await?;
                 return Ok(Recorded::Stale);
             };
             let after = self.recorded(
@@ -56,7 +56,9 @@ impl Aws {
                 (&life, &token, until),
                 keep,
             );
-            self.keep_event(&after, keep).await?;
+            if !lives_long_enough(&after, present.as_ref(), until, keep) {
+                self.keep_event(&after, keep).await?;
+            }
             let seen = match &present {
                 Some(record) => Seen::LeftBy(record.token.clone()),
                 None => Seen::Absent,
@@ -65,7 +67,7 @@ impl Aws {
                 Changed::Yes => {
                     self.remember(&life, planned, &after);
                     if before.state != State::Dead || after.stood.state != State::Dead {
-                        self.follow(attempt, &after).await?;
+                        self.follow(&after).await?;
                     }
                     return Ok(Recorded::First);
                 }
@@ -173,7 +175,7 @@ impl Aws {
     }
 
     /// Sends what follows from a record.
-    async fn follow(&self, attempt: &Attempt, after: &Delivery) -> Answer<()> {
+    async fn follow(&self, after: &Delivery) -> Answer<()> {
         match after.stood.state {
             State::Waiting => {
                 let message = Message {
@@ -181,7 +183,7 @@ impl Aws {
                     due: after.stood.due,
                     life: after.life.clone(),
                     origin: Origin::Later,
-                    event: Some(attempt.event.clone()),
+                    event: None,
                 };
                 self.send(&[message]).await
             }
@@ -192,17 +194,27 @@ impl Aws {
 
     /// Sends what follows once more where this very attempt is the last that was recorded: the call that recorded it may
     /// have been cut before it could.
-    async fn complete(
-        &self,
-        attempt: &Attempt,
-        record: &AttemptRecord,
-        present: Option<&Delivery>,
-    ) -> Answer<()> {
+    async fn complete(&self, record: &AttemptRecord, present: Option<&Delivery>) -> Answer<()> {
         let own = present.filter(|present| present.stood.log.last() == Some(record));
         match own {
-            Some(present) => self.follow(attempt, present).await,
+            Some(present) => self.follow(present).await,
             None => Ok(()),
         }
+    }
+}
+
+/// Whether the event was seen to live as long already as a death or a hold needs: nobody makes its life shorter, and what
+/// belongs to it was made to stay before it was.
+fn lives_long_enough(
+    after: &Delivery,
+    before: Option<&Delivery>,
+    read: Option<Timestamp>,
+    keep: Keep,
+) -> bool {
+    let known = before.map(|before| before.about.until).max(read);
+    match after.stood.state {
+        State::Dead | State::Held => known >= Some(keep.until_when_dead(after.about.received_at)),
+        State::Waiting | State::Delivered => false,
     }
 }
 

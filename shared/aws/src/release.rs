@@ -35,15 +35,15 @@ impl Aws {
         let Some(slots) = self.settings.reserve(destination, now, count).await? else {
             return Ok(nothing);
         };
+        let rows = self.of_present_lives(found.rows).await?;
         // It goes on with its own round, never before its own due time.
-        let dues: Vec<Timestamp> = found
-            .rows
+        let dues: Vec<Timestamp> = rows
             .iter()
             .zip(slots)
             .map(|(row, slot)| slot.max(row.stood.due))
             .collect();
         let done = self
-            .put_back("releasing deliveries", found.rows, &dues, now, Round::Same)
+            .put_back("releasing deliveries", rows, &dues, now, Round::Same)
             .await?;
         Ok(Moved {
             done,

@@ -1,10 +1,13 @@
 //! Storing a further run of an event with its own plan.
 
+use std::time::Duration;
+
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Put as PutItem, TransactWriteItem};
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::ports::{Answer, BackendError, Queued};
 use switchboard_core::time::Timestamp;
+use tokio::time::timeout;
 
 use crate::accept::planned;
 use crate::change::{Known, ROUNDS, Seen};
@@ -21,6 +24,8 @@ const DOING: &str = "replaying an event";
 const UNMET: &str = "ConditionalCheckFailed";
 /// That another transaction was at one of its items.
 const CONFLICT: &str = "TransactionConflict";
+/// How long whoever is at one of the items is waited for at most, before it is tried again.
+const CONFLICT_PAUSE: Duration = Duration::from_millis(100);
 /// Most items of a transaction; the run and its event are two.
 const MOST: usize = 98;
 /// That nothing of this life lies there.
@@ -43,8 +48,8 @@ impl Aws {
     /// (`dynamodb:ConditionCheckItem`) beside that to put items.
     ///
     /// Cut before the transaction nothing stands, cut behind it the keeper queues what is overdue. Of two calls at once one
-    /// stores the run, and what the other finds changes nothing. A plan too long for a transaction is written on behind it;
-    /// the same call made again completes that.
+    /// stores the run, and what the other finds changes nothing but that hints are sent twice. A plan too long for a
+    /// transaction is written on behind it; the same call made again completes that.
     pub(crate) async fn store_run(
         &self,
         event: &EventId,
@@ -64,7 +69,9 @@ impl Aws {
                 let found = run::Stored::read(&item, head.received_at)
                     .map_err(crate::read::unreadable(DOING))?;
                 if found.life == head.life {
+                    // The call that stored it may have been cut before its hints.
                     self.put_rest(&head, &found.plan).await?;
+                    self.send(&hints(&head, &found.plan)).await?;
                     return Ok(true);
                 }
             }
@@ -79,7 +86,11 @@ impl Aws {
                     self.send(&hints(&head, plan)).await?;
                     return Ok(true);
                 }
-                Put::OthersFirst | Put::Conflict => {}
+                Put::OthersFirst => {}
+                Put::Conflict => {
+                    let pause = self.tokens.pause(CONFLICT_PAUSE);
+                    let _ = timeout(pause, std::future::pending::<()>()).await;
+                }
             }
         }
         Err(BackendError::new(
@@ -140,11 +151,7 @@ impl Aws {
 
     /// The record of a delivery of a run: it stays as long as that of the run's last one.
     fn record_of(&self, head: &Head, queued: &Queued, plan: &[Queued], now: Timestamp) -> Delivery {
-        let record = planned(head, queued, self.tokens.fresh(), now);
-        Delivery {
-            stays: record.stays.max(life::of_belongings(end(head, plan))),
-            ..record
-        }
+        planned(head, queued, self.tokens.fresh(), now, end(head, plan))
     }
 
     fn put_absent(&self, head: &Head, item: Attributes) -> Answer<PutItem> {

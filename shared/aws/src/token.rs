@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use data_encoding::BASE64URL_NOPAD;
 use rand::Rng;
@@ -48,6 +49,13 @@ impl Tokens {
             .unwrap_or_else(PoisonError::into_inner)
             .fill_bytes(&mut bytes);
         Token(BASE64URL_NOPAD.encode(&bytes).into())
+    }
+
+    /// A pause below that, in whole milliseconds: two who draw one do not meet again.
+    pub(crate) fn pause(&self, below: Duration) -> Duration {
+        let most = u64::try_from(below.as_millis()).unwrap_or(u64::MAX).max(1);
+        let mut rng = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Duration::from_millis(rng.next_u64() % most)
     }
 }
 

@@ -27,8 +27,10 @@ const ROUNDS: u32 = 20;
 
 /// How many beyond a step's share are counted.
 const COUNTED: usize = Moved::COUNTED as usize;
-/// Steps of one call follow each other at once.
-const FORGOTTEN_AFTER: Duration = Duration::from_secs(10);
+/// Most requests for records under way at once.
+const REQUESTS: usize = 8;
+/// Steps of one call follow each other at once; one that was cut off is called again by a person.
+const FORGOTTEN_AFTER: Duration = Duration::from_mins(2);
 
 /// A planned delivery without a record, and its event.
 #[derive(Clone, Debug)]
@@ -68,10 +70,50 @@ impl Way {
             from: keys::moment(since.unwrap_or_default()),
         }
     }
+}
 
-    /// How many are left, as far as they are counted.
+/// A step on a way. Wherever it is cut or fails, the next one goes on from there, with what this one was given.
+pub(crate) struct Step<'a> {
+    aws: &'a Aws,
+    wanted: Wanted,
+    way: Way,
+    given: Vec<Unrecorded>,
+    is_last: bool,
+}
+
+impl Step<'_> {
+    /// The planned deliveries without a record that this step is to move, the oldest event first.
+    pub(crate) fn given(&self) -> &[Unrecorded] {
+        &self.given
+    }
+
+    /// How many are left behind them, as far as they are counted.
     pub(crate) fn left(&self) -> u32 {
-        u32::try_from(self.found.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.way.found.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What was given is moved. With nothing left, the next step is another call's.
+    pub(crate) fn go_on(mut self, left: u32) {
+        self.given.clear();
+        self.is_last = left == 0;
+    }
+}
+
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        if self.is_last {
+            return;
+        }
+        let way = Way {
+            found: self
+                .given
+                .drain(..)
+                .chain(self.way.found.drain(..))
+                .collect(),
+            from: std::mem::take(&mut self.way.from),
+        };
+        let ticks = self.aws.clock.ticks();
+        self.aws.ways.keep(self.wanted.clone(), way, ticks);
     }
 }
 
@@ -97,38 +139,36 @@ impl Ways {
 }
 
 impl Aws {
-    /// The next planned deliveries without a record, the oldest event first, at most `most`; and how to go on behind them.
-    /// One step after the other reads each recent event once: what is found beyond a step's share is kept for the next
-    /// one, which only looks whether something came first.
-    pub(crate) async fn unrecorded(
-        &self,
-        wanted: &Wanted,
-        most: u32,
-    ) -> Answer<(Vec<Unrecorded>, Way)> {
+    /// A step that is given the next planned deliveries without a record, at most `most`. One step after the other reads each
+    /// recent event once: what is found beyond a step's share is kept for the next one, which only looks whether something
+    /// came first. Cut in the middle of its reading, it has come as far as it has.
+    pub(crate) async fn unrecorded(&self, wanted: &Wanted, most: u32) -> Answer<Step<'_>> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let mut way = match self.ways.take(wanted, self.clock.ticks()) {
+        let way = match self.ways.take(wanted, self.clock.ticks()) {
             Some(way) => way,
             None => Way::since(self.walked().await?),
         };
-        let mut next = Vec::new();
-        while next.len() < most && !way.found.is_empty() {
-            let share = most.saturating_sub(next.len()).min(KEYS);
-            let some = way.found.drain(..share.min(way.found.len()));
-            let some: Vec<Unrecorded> = some.collect();
-            next.extend(self.without_record(&some).await?);
+        let mut step = Step {
+            aws: self,
+            wanted: wanted.clone(),
+            way,
+            given: Vec::new(),
+            is_last: false,
+        };
+        while step.given.len() < most && !step.way.found.is_empty() {
+            let share = most.saturating_sub(step.given.len()).min(KEYS);
+            let share = share.min(step.way.found.len());
+            let some: Vec<Unrecorded> = step.way.found.iter().take(share).cloned().collect();
+            let some = self.without_record(&some).await?;
+            step.way.found.drain(..share);
+            step.given.extend(some);
         }
-        let share = most.saturating_sub(next.len());
-        self.find_on(wanted, &mut way, share.saturating_add(COUNTED))
+        let share = most.saturating_sub(step.given.len());
+        self.find_on(wanted, &mut step.way, share.saturating_add(COUNTED))
             .await?;
-        next.extend(way.found.drain(..share.min(way.found.len())));
-        Ok((next, way))
-    }
-
-    /// Keeps how to go on, once what was given is moved. With nothing left, the next step is another call's.
-    pub(crate) fn go_on(&self, wanted: Wanted, way: Way, left: u32) {
-        if left > 0 {
-            self.ways.keep(wanted, way, self.clock.ticks());
-        }
+        let share = share.min(step.way.found.len());
+        step.given.extend(step.way.found.drain(..share));
+        Ok(step)
     }
 
     /// Reads on until so many are found.
@@ -149,7 +189,7 @@ impl Aws {
         };
         let mut lanes = Lanes::new(self, list);
         while way.found.len() < most {
-            let rows = lanes.take(KEYS).await?;
+            let rows = lanes.take(KEYS * REQUESTS).await?;
             let mut planned = Vec::new();
             for row in &rows {
                 let head = Head::read(&row.item).map_err(unreadable(DOING))?;
@@ -159,14 +199,17 @@ impl Aws {
                     queued: queued.clone(),
                 }));
             }
-            for some in planned.chunks(KEYS) {
-                way.found.extend(self.without_record(some).await?);
-            }
+            let looks = planned.chunks(KEYS).map(|some| self.without_record(some));
+            let found: Vec<Vec<Unrecorded>> = stream::iter(looks.collect::<Vec<_>>())
+                .buffered(REQUESTS)
+                .try_collect()
+                .await?;
+            way.found.extend(found.into_iter().flatten());
             if let Some(last) = rows.last() {
                 // No key goes on behind another one.
                 way.from = format!("{}!", last.sort);
             }
-            if rows.len() < KEYS {
+            if rows.len() < KEYS * REQUESTS {
                 return Ok(());
             }
         }

@@ -110,6 +110,7 @@ impl Desk for Fake {
                     .unwrap_or_else(|_| DestinationName::your_endpoint());
                 let due = match age {
                     ["old"] => Timestamp::from_seconds(NOW.seconds() - 60),
+                    ["soon"] => NOW.plus(Duration::from_millis(200)),
                     _ => NOW,
                 };
                 let hint = Hint {

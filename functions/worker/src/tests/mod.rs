@@ -114,6 +114,20 @@ async fn what_is_due_within_a_second_is_waited_out_and_what_is_due_later_given_b
 }
 
 #[tokio::test]
+async fn what_is_due_soon_is_read_once_and_takes_no_place_before() {
+    let setting = setting();
+    let soon = ["hint slow 1 soon", "hint slow 2 soon", "hint slow 3"];
+    assert!(setting.batch(&soon).await.is_empty());
+    let steps = setting.worker.desk.steps.lock().expect("a lock").clone();
+    let begins: Vec<_> = steps
+        .iter()
+        .filter(|step| step.starts_with("begin"))
+        .collect();
+    assert_eq!(begins.len(), 3, "{begins:?}");
+    assert_eq!(begins[0], "begin 3 received 1", "beside the others' pause");
+}
+
+#[tokio::test]
 async fn a_hint_that_is_out_of_date_is_dropped() {
     let setting = setting();
     setting.begin("1", &[Begin::Drop]);

@@ -59,7 +59,11 @@ impl Keeper {
             .collect();
         self.aws.send(&hints).await?;
         for queued in &missing {
-            let mut record = planned(&head, queued, self.aws.tokens.fresh(), now);
+            let (token, longest) = (
+                self.aws.tokens.fresh(),
+                life::with_dead_letter(&head, self.keep),
+            );
+            let mut record = planned(&head, queued, token, now, longest);
             record.watch.look = Some(if is_near(queued.due, now) {
                 now.plus(self.intervals.first_look)
             } else {

@@ -12,6 +12,7 @@ use super::{FAILURES, Keeper, Returned};
 use crate::accept::planned;
 use crate::change::{Changed, Known, ROUNDS, Seen, watched};
 use crate::item::delivery::{About, Delivery, Watch};
+use crate::life;
 use crate::message::{Message, Origin, Ticket};
 
 const DOING: &str = "sorting returned messages";
@@ -168,7 +169,8 @@ impl Keeper {
             .find(|queued| queued.key.id == key.id && queued.due == message.due);
         Ok(match planned_so {
             Some(queued) => {
-                let record = planned(&head, queued, head.life.clone(), now);
+                let longest = life::with_dead_letter(&head, self.keep);
+                let record = planned(&head, queued, head.life.clone(), now, longest);
                 Standing::Waiting(Box::new(record), Seen::Absent)
             }
             None => Standing::Past,

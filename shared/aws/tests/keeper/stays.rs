@@ -117,7 +117,7 @@ async fn records_of_an_event_that_lives_as_usual_are_left_alone() {
     };
     let before = ends().await;
     let event_end = scene.end(&event.id, "A").await;
-    assert!(before.iter().all(|end| *end == event_end + 3 * 24 * 3600));
+    assert!(before.iter().all(|end| *end == event_end + 10 * 24 * 3600));
     scene.advance(minutes(61));
     assert!(scene.run().await.is_idle());
     assert_eq!(ends().await, before);

@@ -11,7 +11,7 @@ use switchboard_core::names::DestinationName;
 use switchboard_core::ports::{Accepted, Ledger, Queued, Selection, SettingsStore, Spread};
 
 use crate::ground::{Cut, Ground};
-use crate::sample::{KEEP, delivered, event, go, plan, received, unanswered};
+use crate::sample::{KEEP, delivered, event, go, hints, plan, received, unanswered};
 use crate::support::START;
 
 /// More requests than any step here makes.
@@ -263,6 +263,10 @@ async fn a_run_is_stored_with_the_records_of_its_deliveries() {
             for queued in &run {
                 let look = scene.ground.attribute(&queued.key, "lk").await;
                 assert!(look.is_some(), "{told}: the keeper finds it");
+            }
+            let sent = hints(&scene.ground.clients, &scene.ground.place.deliveries).await;
+            for queued in &run {
+                assert!(sent.iter().any(|hint| hint.key == queued.key), "{told}: it is queued");
             }
         }
     );

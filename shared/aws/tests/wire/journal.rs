@@ -1,8 +1,11 @@
 //! The journal on the wire: how often it is written, and that each note counts once whatever becomes of the write.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use futures_util::future::join_all;
 use switchboard_aws::{Aws, Behind};
 use switchboard_core::names::SourceName;
 use switchboard_core::piece::Piece;
@@ -45,7 +48,7 @@ async fn refusals(backend: &Aws) -> (u64, usize) {
     let totals = backend.overview().await.expect("totals").totals;
     let ask = PageAsk {
         after: None,
-        limit: 100,
+        limit: 200,
     };
     let listed = backend.refusals(&ask).await.expect("a list");
     (totals.refused, listed.items.len())
@@ -175,6 +178,63 @@ async fn a_note_whose_answers_were_lost_counts_once() {
     noted.expect_err("nothing was answered");
     note(&backend, None).await;
     assert_eq!(refusals(&backend).await, (2, 1));
+}
+
+#[tokio::test]
+async fn of_more_notes_at_once_than_may_wait_each_counts_once() {
+    let ground = Ground::new().await;
+    let lost = Arc::new(AtomicBool::new(true));
+    let down = Arc::clone(&lost);
+    let proxy = Proxy::start(Emulator::shared().address(), move |request| {
+        if request.operation == "PutItem" && down.load(Ordering::SeqCst) {
+            return Fate::AnswerLost;
+        }
+        Fate::Passed
+    });
+    let backend = proxied(&ground, &proxy);
+    let all = (0..120).map(|n: u32| {
+        let reason = n.to_string();
+        let backend = &backend;
+        async move { backend.note(START, refused(Some(&reason))).await.is_err() }
+    });
+    let failed = join_all(all).await;
+    assert!(failed.contains(&true), "nothing was answered");
+    lost.store(false, Ordering::SeqCst);
+    assert_eq!(refusals(&backend).await, (120, 100));
+}
+
+#[tokio::test]
+async fn a_listed_note_is_written_before_those_that_wait_from_an_outage() {
+    let ground = Ground::new().await;
+    let puts = Arc::new(AtomicUsize::new(0));
+    let asked = Arc::clone(&puts);
+    let (down, only_one) = (100, 200);
+    let proxy = Proxy::start(Emulator::shared().address(), move |request| {
+        if request.operation != "PutItem" {
+            return Fate::Passed;
+        }
+        match asked.fetch_add(1, Ordering::SeqCst) {
+            nth if nth < down => Fate::Lost,
+            nth if nth == only_one => Fate::Passed,
+            _ => Fate::Unanswered,
+        }
+    });
+    let backend = proxied(&ground, &proxy);
+    for n in ["a", "b", "c"] {
+        let noted = backend.note(START, refused(Some(n))).await;
+        noted.expect_err("the table is down");
+    }
+    puts.store(only_one, Ordering::SeqCst);
+    let noted = backend.note(START, refused(Some("new")));
+    let noted = tokio::time::timeout(Duration::from_millis(500), noted).await;
+    noted.expect_err("the caller's time is over");
+    let ask = PageAsk {
+        after: None,
+        limit: 100,
+    };
+    let listed = backend.refusals(&ask).await.expect("a list").items;
+    let reasons: Vec<_> = listed.iter().map(|row| &row.refusal.reason).collect();
+    assert_eq!(reasons, ["new"]);
 }
 
 #[tokio::test]

@@ -104,6 +104,40 @@ async fn a_dead_letter_of_an_earlier_life_is_removed_and_not_redriven() {
 }
 
 #[tokio::test]
+async fn a_held_delivery_of_an_earlier_life_is_removed_and_not_released() {
+    let ground = Ground::new().await;
+    let backend = ground.open();
+    let event = event("1001", 10);
+    let planned = plan(&event, 1, START);
+    backend
+        .accept(&event, &planned, KEEP)
+        .await
+        .expect("stored");
+    let to = &planned[0].key.destination;
+    backend
+        .change(Change::Hold(to.clone()))
+        .await
+        .expect("held");
+    let held = backend.shelve(to, START, KEEP, 10).await;
+    assert_eq!(held.expect("shelved").done, 1);
+    hints(&ground.clients, &ground.place.deliveries).await;
+    ground.give_another_life(&event.id).await;
+    let spread = Spread {
+        start: START,
+        per_second: 10,
+    };
+    backend
+        .change(Change::Release(to.clone(), spread))
+        .await
+        .expect("released");
+    let moved = backend.release(to, START, 10).await;
+    assert_eq!(moved.expect("an answer").done, 0);
+    assert_eq!(ground.sorts(&event.id, "D#").await, [""; 0]);
+    let hints = hints(&ground.clients, &ground.place.deliveries).await;
+    assert_eq!(hints.len(), 0, "it has none");
+}
+
+#[tokio::test]
 async fn a_record_of_an_earlier_life_counts_as_absent_and_is_written_over() {
     let ground = Ground::new().await;
     let backend = ground.open();

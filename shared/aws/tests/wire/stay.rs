@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use switchboard_aws::Aws;
+use switchboard_aws::client::{OPERATION, RECORDING};
 use switchboard_core::delivery::{DeathReason, DeliveryKey, Next};
 use switchboard_core::endpoint::Change;
 use switchboard_core::event::Event;
@@ -12,7 +13,7 @@ use switchboard_core::time::Timestamp;
 use switchboard_testkit::emulator::Emulator;
 
 use crate::ground::Ground;
-use crate::proxy::{Fate, Proxy};
+use crate::proxy::{Fate, Proxy, Request};
 use crate::sample::{KEEP, clients_at, delivered, event, go, hint, hints, plan, unanswered};
 use crate::support::START;
 
@@ -277,6 +278,53 @@ async fn a_second_death_of_an_event_reads_how_long_that_stays_and_no_more() {
         .expect("recorded");
     let mut made = proxy.operations().split_off(before);
     made.retain(|operation| operation != "SendMessage");
-    // How long it stays; that the settings know the destination, once in a process; the record; that its ticket is put.
-    assert_eq!(made, ["GetItem", "UpdateItem", "UpdateItem", "UpdateItem"]);
+    // That the settings know the destination, once in a process; the record; that its ticket is put.
+    assert_eq!(made, ["UpdateItem", "UpdateItem", "UpdateItem"]);
+}
+
+#[tokio::test]
+async fn a_death_is_recorded_by_as_many_calls_as_its_attempt_leaves_time_for() {
+    let scene = Scene::new().await;
+    let proxy = Proxy::start(Emulator::shared().address(), |_| Fate::Passed);
+    let clients = clients_at(&proxy.url(), scene.ground.account());
+    let backend = scene.ground.open_with(&clients, scene.ground.place.clone());
+    let attempt = go(&backend, &scene.open).await;
+    let before = proxy.requests().len();
+    let record = unanswered(&attempt);
+    backend
+        .record(&attempt, &record, USED_UP, KEEP)
+        .await
+        .expect("recorded");
+    let made = proxy.requests().split_off(before);
+    let own = format!("D#{}", scene.open.key.id);
+    let recorded =
+        |request: &Request| request.operation == "UpdateItem" && request.body.contains(&own);
+    let calls = made.iter().position(recorded).expect("recorded") + 1;
+    let calls = u32::try_from(calls).expect("few");
+    assert_eq!(OPERATION * calls, RECORDING, "{calls} calls");
+}
+
+#[tokio::test]
+async fn what_dies_without_a_record_stays_no_longer_than_its_event_needs() {
+    let ground = Ground::new().await;
+    let backend = ground.open();
+    let event = event("1001", 100);
+    let planned = plan(&event, 2, START);
+    backend
+        .accept(&event, &planned, KEEP)
+        .await
+        .expect("stored");
+    let dying = go(&backend, &planned[0]).await;
+    let record = unanswered(&dying);
+    backend
+        .record(&dying, &record, USED_UP, KEEP)
+        .await
+        .expect("recorded");
+    let gone = DeathReason::NoDestination;
+    let to = &planned[1].key.destination;
+    let buried = backend.bury(to, gone, START, KEEP, 10).await;
+    assert_eq!(buried.expect("buried").done, 1);
+    let ends = ground.ends(&event.id).await;
+    let own = ends[&format!("D#{}", planned[1].key.id)];
+    assert_eq!(own, ends[&format!("D#{}", planned[0].key.id)], "{ends:?}");
 }

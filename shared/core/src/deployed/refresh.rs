@@ -35,16 +35,20 @@ impl Deployed {
     /// Reads what is due at `now`. Whatever fails leaves what stands.
     pub(super) async fn refresh(&self, turn: &mut Turn, now: Duration) {
         self.hold_off(now);
-        if turn.look <= now {
+        let looks = turn.look <= now;
+        if looks {
             turn.look = now.saturating_add(self.every.look);
             turn.began = Some(now);
             self.look(turn).await;
-            turn.looked = Some(now);
         }
         if let Some(stored) = turn.stored.clone()
             && self.is_due(turn, stored.version, now)
         {
             self.take(turn, stored, now).await;
+        }
+        if looks {
+            // Not before the secrets are read: whoever is cut off in between has seen nothing that counts.
+            turn.looked = Some(now);
         }
         self.settle(turn);
     }

@@ -163,7 +163,7 @@ async fn a_look_that_was_cut_off_is_no_answer() {
     setting.secrets.holds(true);
     let since = cut_off().await;
     setting.secrets.holds(false);
-    assert_unusable(setting.seen_since(since).await, "not in use yet");
+    assert_eq!(setting.seen_since(since).await, Err(Unseen::Wait(second)));
     setting.after(1);
-    assert_eq!(setting.seen_from_now().await, Ok(2));
+    assert_eq!(setting.seen_since(since).await, Ok(2));
 }
