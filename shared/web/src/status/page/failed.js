@@ -1,0 +1,161 @@
+// The view of what failed: dead letters by destination and reason, each of them, and what puts them back.
+
+import { act } from "./notices.js";
+import { to, toEvent } from "./places.js";
+import * as redrive from "./redrive.js";
+import { renew, say } from "./renew.js";
+import { get, query } from "./server.js";
+import { table } from "./tables.js";
+import { button, code, el, foreign, link, many, name, number } from "./text.js";
+import { ago, moment } from "./time.js";
+
+export const title = "Failed";
+const PAGE = 50;
+
+function groupsTable(app) {
+  return table({
+    id: "groups",
+    caption: "Dead letters by destination and reason",
+    key: (row) => `${row.destination} ${row.reason}`,
+    columns: [
+      ["Destination", (row) => link(to("failed", { destination: row.destination }), name(row.destination))],
+      ["Reason", (row) => foreign(row.reason, 300)],
+      ["Count", (row) => number(row.count)],
+      ["Oldest", (row) => ago(row.oldest)],
+      ["Newest", (row) => ago(row.newest)],
+      ["Redrive", (row) => {
+        const made = button(`Redrive ${number(row.count)}…`, () => act(made, "Redrive", () => redrive.group(app, row)));
+        made.setAttribute("aria-label", `Redrive ${number(row.count)} of ${row.destination}, ${row.reason}`);
+        return made;
+      }],
+    ],
+  });
+}
+
+function lettersTable(app, ticked) {
+  const tick = (row) => {
+    const box = el("input");
+    box.type = "checkbox";
+    box.checked = ticked.chosen.has(row.delivery);
+    box.dataset.delivery = row.delivery;
+    box.setAttribute("aria-label", `Choose ${row.delivery} to ${row.destination}`);
+    box.addEventListener("change", () => ticked.set(row, box.checked));
+    return box;
+  };
+  return table({
+    id: "dead-letters",
+    caption: "Dead letters, newest first",
+    key: (row) => row.delivery,
+    columns: [
+      [ticked.all, tick],
+      ["Failed at", (row) => moment(row.at)],
+      ["Source", (row) => name(row.source)],
+      ["Kind", (row) => foreign(row.kind)],
+      ["Destination", (row) => name(row.destination)],
+      ["Action", (row) => name(row.action)],
+      ["Attempts", (row) => number(row.attempts)],
+      ["Reason", (row) => foreign(row.reason, 300)],
+      ["Event", (row) => link(toEvent(row.event), code(row.event))],
+      ["Kept until", (row) => ago(row.kept_until)],
+      ["Redrive", (row) => {
+        const made = button("Redrive", () => act(made, "Redrive", () => redrive.one(app, row)), "strong");
+        made.setAttribute("aria-label", `Redrive the delivery ${row.delivery} to ${row.destination}`);
+        return made;
+      }],
+    ],
+  });
+}
+
+// What is ticked: stays over readings, and goes with the letters that go.
+function ticks(changed) {
+  const chosen = new Map();
+  const all = el("input");
+  all.type = "checkbox";
+  all.setAttribute("aria-label", "Choose all that are shown");
+  all.dataset.label = "Choose";
+  const boxes = () => document.querySelectorAll("#dead-letters [data-delivery]");
+  let rows = [];
+  all.addEventListener("change", () => {
+    for (const row of rows) all.checked ? chosen.set(row.delivery, row) : chosen.delete(row.delivery);
+    for (const box of boxes()) box.checked = all.checked;
+    changed();
+  });
+  return {
+    chosen,
+    all,
+    set(row, is) {
+      is ? chosen.set(row.delivery, row) : chosen.delete(row.delivery);
+      changed();
+    },
+    shown(now) {
+      rows = now;
+      const there = new Set(rows.map((row) => row.delivery));
+      for (const id of chosen.keys()) if (!there.has(id)) chosen.delete(id);
+      all.checked = rows.length > 0 && chosen.size === rows.length;
+      all.indeterminate = chosen.size > 0 && !all.checked;
+      changed();
+    },
+  };
+}
+
+export function open(place, app) {
+  const { destination, after } = place.parameters;
+  const line = el("p", "shown", "…");
+  const every = el("div", "buttons");
+  const shown = el("p", "shown", "…");
+  const pages = el("p", "pages");
+  const rest = button("", () => act(rest, "Redrive", async () => {
+    if (await redrive.chosen(app, Array.from(ticked.chosen.values()))) {
+      ticked.chosen.clear();
+      for (const box of document.querySelectorAll("#dead-letters [data-delivery]")) box.checked = false;
+    }
+  }), "strong");
+  const ticked = ticks(() => {
+    rest.textContent = ticked.chosen.size === 0 ? "Redrive chosen" : `Redrive chosen (${number(ticked.chosen.size)})…`;
+    rest.disabled = ticked.chosen.size === 0;
+    ticked.all.indeterminate = ticked.chosen.size > 0 && !ticked.all.checked;
+  });
+  const groups = groupsTable(app);
+  const letters = lettersTable(app, ticked);
+  const head = el("h2", "", destination ? `Dead letters of ${destination}` : "Each of them");
+  const element = el("div", "stack",
+    el("section", "", el("h2", "", "What failed, and why"), line, groups.element, every),
+    el("section", "", head, shown, letters.element, el("p", "buttons", rest), pages));
+
+  return {
+    element,
+    read: async () => {
+      const [found, list] = await Promise.all([
+        get("/api/dead-letters/groups"),
+        get(query("/api/dead-letters", { destination, after, limit: PAGE })),
+      ]);
+      return { groups: found, list };
+    },
+    show({ overview }, data) {
+      const { totals, destinations } = overview;
+      renew(every, [totals.dead, Object.entries(destinations).map(([of, { dead }]) => [of, dead])], ([dead, of]) =>
+        [
+          ...of.filter(([, count]) => count > 0).map(([name, count]) =>
+            button(`Redrive all of ${name} (${number(count)})…`, () => redrive.ofDestination(app, name))),
+          dead > 0 ? button(`Redrive all (${number(dead)})…`, () => redrive.all(app), "strong") : null,
+        ]);
+      if (data === undefined) return;
+      const looked = data.groups.looked;
+      const counted = data.groups.items.reduce((sum, group) => sum + group.count, 0);
+      const partly = counted < totals.dead ? ` The groups below count the newest ${number(counted)}${looked?.back_to ? ", back to " : "."}` : "";
+      renew(line, [totals.dead, partly, looked], () => [
+        totals.dead === 0 ? "No dead letters: every delivery was delivered, waits or is held." : `${many(totals.dead, "dead letter")}.${partly}`,
+        partly && looked?.back_to ? moment(looked.back_to) : "",
+      ]);
+      groups.show(data.groups.items);
+      letters.show(data.list.items);
+      ticked.shown(data.list.items);
+      say(shown, data.list.items.length === 0 ? "None." : `${number(data.list.items.length)} shown${after ? ", from further back" : ", newest first"}.`);
+      renew(pages, [after, data.list.next, destination], () => [
+        after ? link(to("failed", { destination }), "Newest") : null,
+        data.list.next ? link(to("failed", { destination, after: data.list.next }), "Older") : null,
+        destination ? link(to("failed"), "Of all destinations") : null,
+      ].filter(Boolean));
+    },
+  };
+}

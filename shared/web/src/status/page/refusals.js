@@ -1,0 +1,24 @@
+// Requests whose signature did not hold: time, source and why.
+
+import { table } from "./tables.js";
+import { bytes, el, foreign, name, none, number } from "./text.js";
+import { moment } from "./time.js";
+
+export function refusals(caption, more = []) {
+  return table({
+    id: "refusals",
+    caption,
+    key: (row) => `${row.at} ${row.source}`,
+    columns: [
+      ["Time", (row) => moment(row.at)],
+      ["Source", (row) => name(row.source)],
+      ["Why", (row) => foreign(row.reason, 300)],
+      ["Near miss", (row) => foreign(row.near_miss, 300)],
+      ["Clocks apart", (row) => (row.clock_distance_s === null ? none() : `${number(row.clock_distance_s)} s`)],
+      ["Secrets tried", (row) => number(row.secrets_tried)],
+      ["Body", (row) => el("span", "", bytes(row.body_length))],
+      ["Content type", (row) => foreign(row.content_type)],
+      ...more,
+    ],
+  });
+}
