@@ -45,8 +45,8 @@ export function input(type, value = "", more = {}) {
 // A choice among names; the empty one stands for all of them.
 export function choice(names, value, all) {
   const made = el("select");
-  const all_of = value && !names.includes(value) ? [...names, value] : names;
-  for (const [of, text] of [["", all], ...all_of.map((of) => [of, of])]) {
+  const known = value && !names.includes(value) ? [...names, value] : names;
+  for (const [of, text] of [["", all], ...known.map((of) => [of, of])]) {
     const option = el("option", "", text);
     option.value = of;
     made.append(option);

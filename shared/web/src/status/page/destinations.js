@@ -61,8 +61,8 @@ async function release(of, perSecond, app) {
   app.changed();
 }
 
-function controls(of, is_held, app) {
-  if (!is_held) {
+function controls(of, isHeld, app) {
+  if (!isHeld) {
     const made = button("Hold", () => act(made, "Hold", () => hold(of, app)));
     made.setAttribute("aria-label", `Hold ${of}`);
     return [made];
@@ -92,7 +92,7 @@ function card(of, app) {
     show(row) {
       renew(head, row.condition, () => [name(of), " ", el("span", `condition ${row.condition}`, row.condition)]);
       renew(what, row, () => numbers(of, row));
-      renew(acts, row.condition === "held", (is_held) => controls(of, is_held, app));
+      renew(acts, row.condition === "held", (isHeld) => controls(of, isHeld, app));
       renew(rule, row.rule ?? null, limits);
       tried.button.hidden = !row.rule?.address;
     },

@@ -33,7 +33,7 @@ function setForm(secretPlace, app) {
     event.preventDefault();
     act(go, "Your endpoint was not set", async () => {
       const set = await change("PUT", "/admin/endpoint", { url: url.value.trim() });
-      tell("Your endpoint is set: ", foreign(set.url), ".");
+      tell("Your endpoint is set: ", foreign(set.url));
       if (set.secret) showSecret(secretPlace, set.secret, "Your endpoint checks with it that a copy is Switchboard's.");
       form.reset();
       app.changed();
@@ -86,14 +86,14 @@ export function open(_, app) {
           el("code", "", "webhook-signature"), " over the raw body. Any of that scheme's libraries checks it with the secret."))),
     show({ overview }) {
       const endpoint = overview.your_endpoint;
-      const is_held = overview.held.includes(YOURS);
+      const isHeld = overview.held.includes(YOURS);
       acts.hidden = !endpoint.set;
       set.name(endpoint.set ? "Change" : "Set");
-      renew(standing, [endpoint, is_held], () => [
+      renew(standing, [endpoint, isHeld], () => [
         ...(endpoint.set
           ? ["Set: a signed copy of every event goes to ", foreign(endpoint.address), "."]
           : ["Not set. While its address is set, a signed copy of every event goes there."]),
-        is_held ? " It is held by an operator." : "",
+        isHeld ? " It is held by an operator." : "",
       ]);
     },
   };

@@ -20,7 +20,7 @@ function facts(event) {
     ["Received", moment(event.at)],
     ["Kept until", moment(event.kept_until)],
     ["Body", el("span", "", bytes(event.body_length), event.content_type ? ", " : "", event.content_type ? foreign(event.content_type) : "")],
-    ["Repeats", `${number(event.repeats)}, ${number(event.repeats_with_other_body)} of them with another body`],
+    ["Repeats", event.repeats === 0 ? "none" : `${number(event.repeats)}, ${number(event.repeats_with_other_body)} of them with another body`],
     ["Deliveries", states(event.deliveries)],
   ];
   return el("dl", "facts", ...rows.flatMap(([what, value]) => [el("dt", "", what), el("dd", "", value)]));

@@ -5,7 +5,7 @@ import { to, toEvent } from "./places.js";
 import { renew } from "./renew.js";
 import { get, query } from "./server.js";
 import { table } from "./tables.js";
-import { bytes, code, el, foreign, link, many, name, number, states } from "./text.js";
+import { bytes, el, foreign, link, many, name, number, short, states } from "./text.js";
 import { fieldOf, moment, ofField } from "./time.js";
 
 export const title = "Events";
@@ -58,7 +58,7 @@ export function eventsTable(id, caption) {
       ["Repeats", (row) => number(row.repeats)],
       ["Deliveries", (row) => states(row.deliveries)],
       ["Event", (row) => {
-        const made = link(toEvent(row.event), code(row.event));
+        const made = link(toEvent(row.event), short(row.event));
         made.dataset.event = row.event;
         return made;
       }],
@@ -92,6 +92,7 @@ export function open(place, app) {
   let made = false;
   return {
     element: el("div", "stack", el("section", "", form), el("section", "", shown, found.element, pages)),
+    hangsOn: ({ totals }) => totals,
     read: () => get(query("/api/events", { ...search, after, limit: PAGE })),
     show(now, data) {
       // The fields' choices are known by now.

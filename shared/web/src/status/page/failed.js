@@ -6,7 +6,7 @@ import * as redrive from "./redrive.js";
 import { renew, say } from "./renew.js";
 import { get, query } from "./server.js";
 import { table } from "./tables.js";
-import { button, code, el, foreign, link, many, name, number } from "./text.js";
+import { button, el, foreign, link, many, name, number, plain, short } from "./text.js";
 import { ago, moment } from "./time.js";
 
 export const title = "Failed";
@@ -25,7 +25,7 @@ function groupsTable(app) {
       ["Newest", (row) => ago(row.newest)],
       ["Redrive", (row) => {
         const made = button(`Redrive ${number(row.count)}…`, () => act(made, "Redrive", () => redrive.group(app, row)));
-        made.setAttribute("aria-label", `Redrive ${number(row.count)} of ${row.destination}, ${row.reason}`);
+        made.setAttribute("aria-label", `Redrive ${number(row.count)} of ${row.destination}, ${plain(row.reason)}`);
         return made;
       }],
     ],
@@ -55,7 +55,7 @@ function lettersTable(app, ticked) {
       ["Action", (row) => name(row.action)],
       ["Attempts", (row) => number(row.attempts)],
       ["Reason", (row) => foreign(row.reason, 300)],
-      ["Event", (row) => link(toEvent(row.event), code(row.event))],
+      ["Event", (row) => link(toEvent(row.event), short(row.event))],
       ["Kept until", (row) => ago(row.kept_until)],
       ["Redrive", (row) => {
         const made = button("Redrive", () => act(made, "Redrive", () => redrive.one(app, row)), "strong");
@@ -117,13 +117,14 @@ export function open(place, app) {
   });
   const groups = groupsTable(app);
   const letters = lettersTable(app, ticked);
-  const head = el("h2", "", destination ? `Dead letters of ${destination}` : "Each of them");
+  const head = destination ? el("h2", "", "Dead letters of ", name(destination)) : el("h2", "", "Each of them");
   const element = el("div", "stack",
     el("section", "", el("h2", "", "What failed, and why"), line, groups.element, every),
     el("section", "", head, shown, letters.element, el("p", "buttons", rest), pages));
 
   return {
     element,
+    hangsOn: ({ destinations }) => Object.values(destinations).map(({ dead }) => dead),
     read: async () => {
       const [found, list] = await Promise.all([
         get("/api/dead-letters/groups"),

@@ -1,7 +1,7 @@
 // What an operator is told of what they did: one line at a time, read aloud, until the next one or until it is closed.
 
 import { why } from "./server.js";
-import { button, el } from "./text.js";
+import { button, el, plain } from "./text.js";
 
 const place = document.getElementById("notices");
 
@@ -18,7 +18,7 @@ export function complain(error, doing) {
   console.warn(error);
   const moved = error.told?.moved;
   const half = moved > 0 ? ` ${moved} were moved before that; the same again moves the rest.` : "";
-  show("bad", [`${doing}: ${why(error)}.${half}`]);
+  show("bad", [`${doing}: ${plain(why(error), 300)}.${half}`]);
 }
 
 // Does something for as long as a button cannot be pressed again; tells when it fails.

@@ -9,7 +9,7 @@ import { retry } from "./rule.js";
 import { get } from "./server.js";
 import { board } from "./switchboard.js";
 import { table } from "./tables.js";
-import { el, foreign, link, name, number, span, state } from "./text.js";
+import { el, foreign, link, name, none, number, span, state } from "./text.js";
 import { ago } from "./time.js";
 
 export const title = "Overview";
@@ -43,7 +43,7 @@ function totals() {
   };
 }
 
-const bound = (value) => (value ? `${value.or_more ? "over" : "≤"} ${span(value.ms)}` : "–");
+const bound = (value) => (value ? el("span", "bound", `${value.or_more ? "over" : "≤"} ${span(value.ms)}`) : none());
 
 function health() {
   return table({
@@ -130,6 +130,7 @@ export function open() {
 
   return {
     element,
+    hangsOn: ({ totals }) => totals.refused,
     read: () => get(`/api/refusals?limit=${REFUSALS}`),
     show({ overview, routes: what }, data) {
       renew(now, needsKey(overview), () => needs(overview));

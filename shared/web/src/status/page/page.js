@@ -14,18 +14,21 @@ import { say } from "./renew.js";
 import * as replay from "./replay.js";
 import { get, Problem, why } from "./server.js";
 import * as sources from "./sources.js";
-import { el, number } from "./text.js";
+import { el, number, plain } from "./text.js";
 import { age, local, moveAges, now, offset, setServerTime, zone } from "./time.js";
 
 const VIEWS = { "": overview, events, failed, refused, replay, destinations, endpoint, sources };
 // Longest time for which lists are not read again while the totals stay as they are.
 const LISTS_HOLD = 30_000;
+const ROUTES_HOLD = 10_000;
 
 // What all views share. `again` reads now, `changed` also what is read only when the totals say so.
 const app = { overview: null, routes: null, again: () => {}, changed };
 let view = null;
 let readAt = null;
 let listsAt = -Infinity;
+// What stood in the totals when the open view's lists were read.
+let listsOf = null;
 let routesAt = -Infinity;
 
 // A one-time link shows the page at its own address; from here on it is at its usual one.
@@ -38,6 +41,16 @@ function changed() {
   app.again();
 }
 
+// Whether the open view has lists to read: when that part of the totals that they hang on moved, and now and then.
+function isDue(of, seen, at) {
+  if (!of.read) return false;
+  return of.eager?.() || at - listsAt > LISTS_HOLD || hangOn(of, seen) !== listsOf;
+}
+
+function hangOn(of, seen) {
+  return JSON.stringify(of.hangsOn?.(seen) ?? { ...seen, at: null });
+}
+
 function open() {
   const place = placeOf(location.hash);
   const found = place.view === "events" && place.rest.length > 0 ? event : VIEWS[place.view];
@@ -45,6 +58,7 @@ function open() {
   listsAt = -Infinity;
   byId("head").textContent = found?.title ?? "Not found";
   byId("view").replaceChildren(view.element);
+  showFault(null);
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === place.view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -68,8 +82,25 @@ function showCounts({ totals, held, at }) {
   say(byId("zone"), `Times are in your zone, ${zone()} (${offset(new Date(at))}); hover over one for UTC.`);
 }
 
-// Reads what is needed, then shows it: never a half. Lists are read again when the totals say that something happened,
-// and now and then.
+// What a view reads. An answer that what was asked for is wrong, such as a cursor that somebody mistyped, is no sign that the
+// server is out of reach.
+async function readView(of) {
+  try {
+    return { data: await of.read() };
+  } catch (error) {
+    const ours = error instanceof Problem && [400, 404, 409, 422].includes(error.status);
+    if (ours) return { fault: error };
+    throw error;
+  }
+}
+
+function showFault(error) {
+  const text = error === null ? "" : `This cannot be shown: ${plain(error.message, 300)}.`;
+  byId("fault").hidden = error === null;
+  say(byId("fault"), text);
+}
+
+// Reads what is needed, then shows it: never a half.
 async function read() {
   const of = view;
   try {
@@ -77,9 +108,9 @@ async function read() {
     const seen = await get("/api/overview");
     if (seen === null) throw new Problem(404, {});
     const start = performance.now();
-    const [routes, data] = await Promise.all([
-      start - routesAt > LISTS_HOLD ? get("/api/routes") : app.routes,
-      of.read && (seen !== before || start - listsAt > LISTS_HOLD || of.eager?.()) ? of.read() : undefined,
+    const [routes, { data, fault }] = await Promise.all([
+      start - routesAt > ROUTES_HOLD ? get("/api/routes") : app.routes,
+      isDue(of, seen, start) ? readView(of) : {},
     ]);
     if (seen !== before) setServerTime(seen.at);
     if (routes !== app.routes) routesAt = start;
@@ -90,7 +121,9 @@ async function read() {
     if (of !== view) {
       app.again();
     } else {
-      if (data !== undefined) listsAt = start;
+      if (data !== undefined || fault !== undefined) [listsAt, listsOf] = [start, hangOn(of, seen)];
+      if (data !== undefined) showFault(null);
+      if (fault !== undefined) showFault(fault);
       of.show?.(app, data);
       if (of.scrollTo !== undefined) scrollTo(0, of.scrollTo);
       delete of.scrollTo;
@@ -129,6 +162,7 @@ let entry = 0;
 function enter(state) {
   left.set(entry, scrollY);
   const back = state?.entry !== undefined;
+  document.querySelector("dialog")?.close();
   entry = back ? state.entry : Date.now();
   if (!back) history.replaceState({ entry }, "");
   open();

@@ -3,8 +3,10 @@
 
 import { complain } from "./notices.js";
 import { renew } from "./renew.js";
-import { button, el, number } from "./text.js";
+import { button, el, number, span } from "./text.js";
 
+// A pause as long as this is said.
+const TELLING_MS = 2_000;
 const place = document.getElementById("running");
 const panels = new Set();
 let overview = null;
@@ -23,8 +25,9 @@ function pause(ms, panel) {
 
 // Calls `step` until it has nothing more to do. A step gives `{ said, done, of, pause, more }`: what to say of it, how
 // much is done of how much, and for how many milliseconds to wait before the next one, so that the starts stay spread.
-// `destinations` are those whose numbers tell what became of it; gives whether it came to its end.
-export async function run({ title, step, destinations = [], links = [] }) {
+// `destinations` are those whose numbers tell what became of it. What is `passing` leaves no panel when it is done. Gives
+// whether it came to its end.
+export async function run({ title, step, destinations = [], links = [], passing = false }) {
   const bar = el("progress");
   bar.setAttribute("aria-label", title);
   const said = el("p", "", "asking…");
@@ -46,6 +49,7 @@ export async function run({ title, step, destinations = [], links = [] }) {
       bar.value = told.done;
       whole = !told.more;
       if (whole || panel.stopped) break;
+      if (told.pause >= TELLING_MS) said.textContent += ` The next in ${span(told.pause)}, so that the starts stay spread.`;
       await pause(told.pause ?? 0, panel);
       if (panel.stopped) break;
     }
@@ -54,7 +58,11 @@ export async function run({ title, step, destinations = [], links = [] }) {
     complain(error, title);
     said.textContent += " It did not end: the same again does the rest.";
   }
-  end.replaceWith(button("Close", () => close(panel)));
+  if (whole && passing) close(panel);
+  end.replaceWith(button("Close", () => {
+    close(panel);
+    document.getElementById("head").focus();
+  }));
   return whole;
 }
 
@@ -62,7 +70,6 @@ function close(panel) {
   panels.delete(panel);
   panel.element.remove();
   place.hidden = panels.size === 0;
-  document.getElementById("head").focus();
 }
 
 function begin(panel) {

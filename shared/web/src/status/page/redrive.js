@@ -5,7 +5,7 @@ import { ask, PER_SECOND, rate } from "./asking.js";
 import { toEvent } from "./places.js";
 import { run } from "./progress.js";
 import { change, get, query } from "./server.js";
-import { link, many, number } from "./text.js";
+import { link, many, number, plain } from "./text.js";
 
 // Ids in one call: far below the longest body that the server reads.
 const IDS = 500;
@@ -103,14 +103,15 @@ export async function all(app) {
 
 // Those of one reason: found first, since the server redrives by destination or by name.
 export async function group(app, { destination, reason, count }) {
-  const title = `Redrive ${destination}: ${reason}`;
+  const title = `Redrive ${destination}: ${plain(reason)}`;
   const perSecond = await confirmed(title, count, `${many(count, "delivery", "deliveries")} to ${destination}.`);
   if (perSecond === null) return;
   const ids = [];
   let after = null;
   let looked = 0;
   const found = await run({
-    title: `Finding the dead letters of ${destination}: ${reason}`,
+    title: `Finding the dead letters of ${destination}: ${plain(reason)}`,
+    passing: true,
     step: async () => {
       const part = await get(query("/api/dead-letters", { destination, limit: PAGE, after }));
       looked += part.items.length;

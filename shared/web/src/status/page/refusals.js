@@ -4,7 +4,14 @@ import { table } from "./tables.js";
 import { bytes, el, foreign, name, none, number } from "./text.js";
 import { moment } from "./time.js";
 
-export function refusals(caption, more = []) {
+// In brief, or with all that is known of each and what `below` puts under the why.
+export function refusals(caption, below = null) {
+  const rest = [
+    ["Clocks apart", (row) => (row.clock_distance_s === null ? none() : `${number(row.clock_distance_s)} s`)],
+    ["Secrets tried", (row) => number(row.secrets_tried)],
+    ["Body", (row) => el("span", "", bytes(row.body_length))],
+    ["Content type", (row) => foreign(row.content_type)],
+  ];
   return table({
     id: "refusals",
     caption,
@@ -12,13 +19,9 @@ export function refusals(caption, more = []) {
     columns: [
       ["Time", (row) => moment(row.at)],
       ["Source", (row) => name(row.source)],
-      ["Why", (row) => foreign(row.reason, 300)],
+      ["Why", (row) => el("div", "why", foreign(row.reason, 300), below?.(row))],
       ["Near miss", (row) => foreign(row.near_miss, 300)],
-      ["Clocks apart", (row) => (row.clock_distance_s === null ? none() : `${number(row.clock_distance_s)} s`)],
-      ["Secrets tried", (row) => number(row.secrets_tried)],
-      ["Body", (row) => el("span", "", bytes(row.body_length))],
-      ["Content type", (row) => foreign(row.content_type)],
-      ...more,
+      ...(below === null ? [] : rest),
     ],
   });
 }

@@ -29,7 +29,7 @@ export function verifyLine(source, scheme, at) {
 
 function check(row, app) {
   const scheme = app.routes?.sources.find(({ name }) => name === row.source)?.scheme;
-  const made = el("details", "", el("summary", "", "Check it"));
+  const made = el("details", "", el("summary", "", "Check a captured request"));
   // Made when it is opened: the routes, which name the scheme, are there by then.
   made.append(
     el("p", "", "With the headers and the raw body of the request, captured on its way or at its sender:"),
@@ -69,10 +69,10 @@ function countsTable() {
   });
 }
 
-function counted(list, total, is_first) {
+function counted(list, total, isFirst) {
   const count = list.items.length;
-  if (count === 0) return is_first ? "None." : "None further back.";
-  const newest = is_first ? "the newest " : "";
+  if (count === 0) return isFirst ? "None." : "None further back.";
+  const newest = isFirst ? "the newest " : "";
   return `Showing ${newest}${number(count)}; ${number(total)} in all. Of the oldest only the number is kept.`;
 }
 
@@ -89,7 +89,7 @@ export function open(place, app) {
   const parameters = { after, declined_after };
   const [shown, shownDeclined] = [el("p", "shown", "…"), el("p", "shown", "…")];
   const [more, moreDeclined] = [el("p", "pages"), el("p", "pages")];
-  const list = refusals("Requests whose signature did not hold, newest first", [["Check", (row) => check(row, app)]]);
+  const list = refusals("Requests whose signature did not hold, newest first", (row) => check(row, app));
   const [declined, counts] = [declinedTable(), countsTable()];
   const element = el("div", "stack",
     el("section", "", el("h2", "", "Signature did not hold"),
@@ -99,6 +99,7 @@ export function open(place, app) {
     el("section", "", el("h2", "", "Declined"), shownDeclined, declined.element, moreDeclined, counts.element));
   return {
     element,
+    hangsOn: ({ totals }) => [totals.refused, totals.declined],
     read: async () => {
       const [refused, turned] = await Promise.all([
         get(query("/api/refusals", { limit: PAGE, after })),

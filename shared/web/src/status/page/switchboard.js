@@ -1,13 +1,15 @@
-// The drawn switchboard: from each source by kind to each destination. The line out of a source carries what it stored,
-// the line into a destination what happened to its attempts in the last hour.
+// The drawn switchboard: from each source by kind to each destination. The line out of a source carries how many events
+// it stored, the line into a destination how its attempts of the last hour ended.
 
 import { conditionOf } from "./condition.js";
 import { drawn, svg } from "./drawing.js";
 import { el, many, number, plain } from "./text.js";
 
 const ROW = 48;
-const BOX = 36;
-const NARROWEST = 640;
+const BOX = 34;
+// Below this the lines are too short to carry their counts: these stand in the boxes.
+const NARROW = 640;
+const NARROWEST = 300;
 const MOST = 60;
 const EVERY = "*";
 const YOURS = "your-endpoint";
@@ -41,66 +43,80 @@ export function planOf(overview, routes) {
 
 const curve = (x1, y1, x2, y2) => `M${x1} ${y1}C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2} ${y2}`;
 
-function box(x, y, width, kind, lines, whole) {
-  // About 7 pixels for a letter of the drawing.
-  const fits = Math.floor((width - 16) / 7);
-  const texts = lines.map((line, n) =>
-    svg("text", { class: n > 0 ? "under" : "", x: x + 8, y: y + (lines.length === 1 ? 23 : 15 + n * 15) }, plain(line, n > 0 ? 60 : fits)));
-  return svg("g", { class: `box ${kind}` }, svg("title", {}, plain(whole ?? lines.join(", "), 300)),
-    svg("rect", { x, y, width, height: BOX, rx: 5 }), ...texts);
+// A text that fits a width, at about 7 pixels for a letter.
+function fitting(text, width) {
+  const most = Math.max(Math.floor(width / 7), 3);
+  const seen = Array.from(plain(text, 300));
+  return seen.length > most ? `${seen.slice(0, most - 1).join("")}…` : seen.join("");
 }
 
-function said({ condition, health, dead, held }) {
-  const done = `${number(health.delivered)} ✓`;
-  const failed = health.failed > 0 ? ` ${number(health.failed)} ✕` : "";
-  const more = condition === "held" ? ` · ${number(held)} held` : dead > 0 ? ` · ${number(dead)} dead` : "";
-  return `${done}${failed}${more}`;
+function box(x, y, width, kind, lines, whole) {
+  const texts = lines.map((line, n) =>
+    svg("text", { class: n > 0 ? "under" : "", x: x + 8, y: y + (lines.length === 1 ? 4 : -3 + n * 14) }, fitting(line, width - 14)));
+  return svg("g", { class: `box ${kind}` }, svg("title", {}, plain(whole, 300)),
+    svg("rect", { x, y: y - BOX / 2, width, height: BOX, rx: 5 }), ...texts);
+}
+
+// A line that carries a count.
+function trunk(from, to, y, kind, count) {
+  return [
+    svg("path", { class: `wire trunk ${kind}`, d: `M${from} ${y}H${to}` }),
+    svg("text", { class: `carried ${kind}`, x: (from + to) / 2, y: y - 6, "text-anchor": "middle" }, count),
+  ];
 }
 
 function draw(room, plan) {
   const width = Math.max(room, NARROWEST);
-  const wide = Math.min(Math.floor(width * 0.2), 220);
+  const isNarrow = width < NARROW;
+  const wide = isNarrow ? Math.floor(width * 0.27) : Math.min(Math.floor(width * 0.19), 220);
+  const long = isNarrow ? 0 : Math.min(Math.floor(width * 0.13), 130);
   const rows = Math.max(plan.sources.length, plan.kinds.length, plan.destinations.length, 1);
   const height = rows * ROW + 8;
   const middle = (n, of) => 4 + ((n + 0.5) * rows * ROW) / of;
-  const x = { kind: Math.floor(width * 0.37 - wide / 2 + 10), to: width - wide - 1 };
-  const at = {
-    source: new Map(plan.sources.map(({ name }, n) => [name, middle(n, plan.sources.length)])),
-    to: new Map(plan.destinations.map(({ name }, n) => [name, middle(n, plan.destinations.length)])),
-  };
+  const to = width - wide - 1;
+  const [out, end] = [wide + long, isNarrow ? to - 6 : to - long - 20];
+  const kind = Math.floor((out + end) / 2 - wide / 2);
+  const sources = new Map(plan.sources.map(({ name }, n) => [name, middle(n, plan.sources.length)]));
+  const destinations = new Map(plan.destinations.map(({ name }, n) => [name, middle(n, plan.destinations.length)]));
   const conditions = new Map(plan.destinations.map(({ name, condition }) => [name, condition]));
-  const under = [];
-  const over = [];
-  const end = x.to - Math.floor(width * 0.15);
+  const [under, over] = [[], []];
   plan.kinds.forEach((route, n) => {
     const y = middle(n, plan.kinds.length);
-    under.push(svg("path", { class: "wire", d: curve(wide, at.source.get(route.source), x.kind, y) }));
-    for (const to of route.deliver) {
-      under.push(svg("path", { class: `wire ${conditions.get(to)}`, d: curve(x.kind + wide, y, end, at.to.get(to)) }));
+    under.push(svg("path", { class: "wire", d: curve(out, sources.get(route.source), kind, y) }));
+    for (const of of route.deliver) {
+      under.push(svg("path", { class: `wire ${conditions.get(of)}`, d: curve(kind + wide, y, end, destinations.get(of)) }));
     }
     const every = route.kind === EVERY ? "every kind" : route.kind;
-    over.push(box(x.kind, y - BOX / 2, wide, "kind", [every]));
+    over.push(box(kind, y, wide, "kind", [every], every));
   });
   for (const { name, stored } of plan.sources) {
-    const lines = [name === EVERY ? "every source" : name];
-    if (stored !== undefined) lines.push(`${number(stored)} stored`);
-    over.push(box(1, at.source.get(name) - BOX / 2, wide, "source", lines));
+    const y = sources.get(name);
+    const [text, count] = name === EVERY ? ["every source", ""] : [name, number(stored ?? 0)];
+    if (!isNarrow) over.push(...trunk(wide, out, y, "", count));
+    const lines = isNarrow && count ? [text, count] : [text];
+    over.push(box(1, y, wide, "source", lines, count ? `${text}: ${count} stored` : text));
   }
   for (const of of plan.destinations) {
-    const y = at.to.get(of.name);
-    under.push(svg("path", { class: `wire trunk ${of.condition}`, d: `M${end} ${y}H${x.to}` }));
-    if (of.condition === "failing") {
-      const middle = (end + x.to) / 2;
-      over.push(svg("path", { class: "cross", d: `M${middle - 6} ${y - 6}l12 12m0 -12l-12 12` }));
-    }
-    over.push(box(x.to, y - BOX / 2, wide, of.condition, [`${of.name}${mark(of.condition)}`, said(of)], inWords(of)));
+    const y = destinations.get(of.name);
+    if (!isNarrow) over.push(...trunk(end, to, y, of.condition, carried(of.health)));
+    const sign = isNarrow ? end - 10 : end + 4;
+    if (of.condition === "failing") over.push(svg("path", { class: "cross", d: `M${sign} ${y - 7}l14 14m0 -14l-14 14` }));
+    if (of.condition === "held") over.push(svg("path", { class: "bars", d: `M${sign + 4} ${y - 8}v16m6 -16v16` }));
+    const second = isNarrow ? carried(of.health) : standing(of);
+    over.push(box(to, y, wide, of.condition, [of.name, second].filter(Boolean), inWords(of)));
   }
   const label = "From sources by kind to destinations; the table of routes says the same";
   return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...under, ...over);
 }
 
-function mark(condition) {
-  return { failing: " failing", held: " held", late: " late" }[condition] ?? "";
+function carried({ delivered, failed }) {
+  return failed > 0 ? `${number(delivered)} ✓ ${number(failed)} ✕` : `${number(delivered)} ✓`;
+}
+
+function standing({ condition, dead, held }) {
+  const words = [["failing", "late"].includes(condition) ? condition : "", held > 0 || condition === "held" ? `${number(held)} held` : "",
+    dead > 0 ? `${number(dead)} dead` : ""];
+  return words.filter(Boolean).join(" · ");
 }
 
 function inWords({ name, condition, health, dead, held }) {
@@ -114,9 +130,10 @@ export function board() {
   place.setAttribute("role", "region");
   place.setAttribute("aria-label", "The switchboard, drawn");
   const left = el("p", "quiet");
+  const legend = el("p", "quiet", "Out of a source: events stored. Into a destination: attempts of the last hour, ✓ delivered, ✕ failed.");
   const picture = drawn(place, draw);
   return {
-    element: el("div", "", place, left),
+    element: el("div", "", place, legend, left),
     show(overview, routes) {
       const plan = planOf(overview, routes);
       picture.show(plan);

@@ -39,13 +39,17 @@ export function table({ id, caption, columns, key, none = "none" }) {
       return tr;
     });
     before = now;
-    if (shown.length === 0) {
-      const td = el("td", "none", none);
-      td.colSpan = columns.length;
-      shown.push(el("tr", "", td));
-    }
-    place(body, shown);
+    place(body, shown.length > 0 ? shown : [only(none)]);
   }
+
+  // A row that says something instead of showing something.
+  function only(text) {
+    const td = el("td", "none", text);
+    td.colSpan = columns.length;
+    return el("tr", "", td);
+  }
+
+  body.append(only("not read yet"));
 
   return { element: made, show };
 }

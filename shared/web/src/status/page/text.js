@@ -80,6 +80,13 @@ export function code(text) {
   return el("code", "", foreign(text, 200));
 }
 
+// An id of ours, short enough for a table: whole on hover.
+export function short(id) {
+  const made = el("code", "short", `${id.slice(0, 12)}…`);
+  made.title = id;
+  return made;
+}
+
 const NUMBERS = new Intl.NumberFormat("en");
 
 export function number(value) {
@@ -112,7 +119,7 @@ export function list(words) {
 
 // A state of a delivery, with how many there are where that is told.
 export function state(word, count) {
-  return el("span", `state ${word}`, count === undefined ? word : `${number(count)} ${word}`);
+  return el("span", `state ${count === 0 ? "nothing" : word}`, count === undefined ? word : `${number(count)} ${word}`);
 }
 
 export function states(deliveries) {
