@@ -16,7 +16,7 @@ function redriven(done, left) {
 }
 
 // Until none is left that was there at the start: what dies again meanwhile is not moved a second time.
-function inCalls(body, count, perSecond) {
+export function inCalls(body, count, perSecond) {
   let done = 0;
   return async () => {
     const told = await change("POST", "/admin/redrive", { ...body, per_second: perSecond });
@@ -26,7 +26,7 @@ function inCalls(body, count, perSecond) {
   };
 }
 
-function named(ids, perSecond) {
+export function named(ids, perSecond) {
   let done = 0;
   let at = 0;
   return async () => {
