@@ -54,7 +54,7 @@ export function eventsTable(id, caption) {
       ["Source", (row) => name(row.source)],
       ["Kind", (row) => foreign(row.kind)],
       ["Sender's id", (row) => foreign(row.sender_id)],
-      ["Body", (row) => bytes(row.body_length)],
+      ["Body", (row) => el("span", "bound", bytes(row.body_length))],
       ["Repeats", (row) => number(row.repeats)],
       ["Deliveries", (row) => states(row.deliveries)],
       ["Event", (row) => {

@@ -58,6 +58,8 @@ function open() {
   listsAt = -Infinity;
   byId("head").textContent = found?.title ?? "Not found";
   byId("view").replaceChildren(view.element);
+  byId("view").dataset.of = location.hash;
+  byId("view").ariaBusy = "true";
   showFault(null);
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === place.view) link.setAttribute("aria-current", "page");
@@ -125,6 +127,7 @@ async function read() {
       if (data !== undefined) showFault(null);
       if (fault !== undefined) showFault(fault);
       of.show?.(app, data);
+      if (!of.read || data !== undefined || fault !== undefined) byId("view").ariaBusy = "false";
       if (of.scrollTo !== undefined) scrollTo(0, of.scrollTo);
       delete of.scrollTo;
     }

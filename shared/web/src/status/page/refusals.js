@@ -9,7 +9,7 @@ export function refusals(caption, below = null) {
   const rest = [
     ["Clocks apart", (row) => (row.clock_distance_s === null ? none() : `${number(row.clock_distance_s)} s`)],
     ["Secrets tried", (row) => number(row.secrets_tried)],
-    ["Body", (row) => el("span", "", bytes(row.body_length))],
+    ["Body", (row) => el("span", "bound", bytes(row.body_length))],
     ["Content type", (row) => foreign(row.content_type)],
   ];
   return table({
