@@ -1,6 +1,8 @@
 //! What the page's scripts decide, told by their own code in Node: bodies set out, times, addresses, what is asked of the
 //! server and how often, and how a destination does.
 
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

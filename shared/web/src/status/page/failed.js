@@ -47,7 +47,7 @@ function lettersTable(app, ticked) {
     caption: "Dead letters, newest first",
     key: (row) => row.delivery,
     columns: [
-      [ticked.all, tick],
+      ["Choose", tick],
       ["Failed at", (row) => moment(row.at)],
       ["Source", (row) => name(row.source)],
       ["Kind", (row) => foreign(row.kind)],
@@ -71,8 +71,6 @@ function ticks(changed) {
   const chosen = new Map();
   const all = el("input");
   all.type = "checkbox";
-  all.setAttribute("aria-label", "Choose all that are shown");
-  all.dataset.label = "Choose";
   const boxes = () => document.querySelectorAll("#dead-letters [data-delivery]");
   let rows = [];
   all.addEventListener("change", () => {
@@ -104,6 +102,7 @@ export function open(place, app) {
   const every = el("div", "buttons");
   const shown = el("p", "shown", "…");
   const pages = el("p", "pages");
+  let stood = false;
   const rest = button("", () => act(rest, "Redrive", async () => {
     if (await redrive.chosen(app, Array.from(ticked.chosen.values()))) {
       ticked.chosen.clear();
@@ -114,13 +113,16 @@ export function open(place, app) {
     rest.textContent = ticked.chosen.size === 0 ? "Redrive chosen" : `Redrive chosen (${number(ticked.chosen.size)})…`;
     rest.disabled = ticked.chosen.size === 0;
     ticked.all.indeterminate = ticked.chosen.size > 0 && !ticked.all.checked;
+    // Nothing is chosen any more: the list may move on.
+    if (stood && ticked.chosen.size === 0) app.changed();
+    stood = ticked.chosen.size > 0;
   });
   const groups = groupsTable(app);
   const letters = lettersTable(app, ticked);
   const head = destination ? el("h2", "", "Dead letters of ", name(destination)) : el("h2", "", "Each of them");
   const element = el("div", "stack",
     el("section", "", el("h2", "", "What failed, and why"), line, groups.element, every),
-    el("section", "", head, shown, letters.element, el("p", "buttons", rest), pages));
+    el("section", "", head, shown, el("div", "buttons", el("label", "inline", ticked.all, "Choose all that are shown"), rest), letters.element, pages));
 
   return {
     element,
@@ -148,7 +150,9 @@ export function open(place, app) {
         totals.dead === 0 ? "No dead letters: every delivery was delivered, waits or is held." : `${many(totals.dead, "dead letter")}.${partly}`,
         partly && looked?.back_to ? moment(looked.back_to) : "",
       ]);
-      groups.show(data.groups.items);
+      groups.show(data.groups.items.filter((group) => !destination || group.destination === destination));
+      // What is chosen stands still: new dead letters would push it off the list.
+      if (ticked.chosen.size > 0) return say(shown, "The list stands still while something is chosen.");
       letters.show(data.list.items);
       ticked.shown(data.list.items);
       say(shown, data.list.items.length === 0 ? "None." : `${number(data.list.items.length)} shown${after ? ", from further back" : ", newest first"}.`);

@@ -54,8 +54,8 @@ function health() {
       ["Destination", (row) => link(to("destinations"), name(row.name))],
       ["Now", (row) => el("span", `condition ${row.condition}`, row.condition)],
       ["Success", (row) => (row.health ? rate(row.health) : "–")],
-      ["Half within", (row) => bound(row.health?.p50_ms)],
-      ["95 % within", (row) => bound(row.health?.p95_ms)],
+      ["Answer p50", (row) => bound(row.health?.p50_ms)],
+      ["Answer p95", (row) => bound(row.health?.p95_ms)],
       ["Last failure", (row) => {
         const last = row.health?.last_failure;
         return last ? el("span", "", foreign(last.why, 200), " ", ago(last.at)) : "–";

@@ -17,7 +17,7 @@ import * as sources from "./sources.js";
 import { el, number, plain } from "./text.js";
 import { age, local, moveAges, now, offset, setServerTime, zone } from "./time.js";
 
-const VIEWS = { "": overview, events, failed, refused, replay, destinations, endpoint, sources };
+const VIEWS = new Map(Object.entries({ "": overview, events, failed, refused, replay, destinations, endpoint, sources }));
 // Longest time for which lists are not read again while the totals stay as they are.
 const LISTS_HOLD = 30_000;
 const ROUTES_HOLD = 10_000;
@@ -53,7 +53,7 @@ function hangOn(of, seen) {
 
 function open() {
   const place = placeOf(location.hash);
-  const found = place.view === "events" && place.rest.length > 0 ? event : VIEWS[place.view];
+  const found = place.view === "events" && place.rest.length > 0 ? event : VIEWS.get(place.view);
   view = found?.open(place, app) ?? { element: el("p", "", "There is no such view.") };
   listsAt = -Infinity;
   byId("head").textContent = found?.title ?? "Not found";
@@ -74,13 +74,14 @@ function showTitle() {
   document.title = `${dead > 0 ? `(${number(dead)} failed) ` : ""}${byId("head").textContent} · Switchboard`;
 }
 
-function showCounts({ totals, held, at }) {
+function showCounts({ totals, held, at, version }) {
   const counts = { dead: totals.dead, held: held.length };
   for (const place of document.querySelectorAll("[data-count]")) {
     const count = counts[place.dataset.count];
     const words = place.dataset.count === "held" ? `${number(count)} held` : number(count);
     say(place, count > 0 ? words : "");
   }
+  say(byId("version"), version ? `Switchboard ${version}. ` : "");
   say(byId("zone"), `Times are in your zone, ${zone()} (${offset(new Date(at))}); hover over one for UTC.`);
 }
 

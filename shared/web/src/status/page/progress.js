@@ -49,7 +49,7 @@ export async function run({ title, step, destinations = [], links = [], passing 
       bar.value = told.done;
       whole = !told.more;
       if (whole || panel.stopped) break;
-      if (told.pause >= TELLING_MS) said.textContent += ` The next in ${span(told.pause)}, so that the starts stay spread.`;
+      if (told.pause >= TELLING_MS) said.textContent += ` The next in ${span(told.pause)}, so that the starts stay spread; keep the page open.`;
       await pause(told.pause ?? 0, panel);
       if (panel.stopped) break;
     }

@@ -35,7 +35,7 @@ export function named(ids, perSecond) {
     at += part.length;
     done += told.redriven;
     const gone = at - done;
-    const note = gone > 0 ? ` ${number(gone)} were no dead letters any more.` : "";
+    const note = gone > 0 ? ` ${many(gone, "was no dead letter", "were no dead letters")} any more.` : "";
     return {
       said: redriven(done, ids.length - at) + note,
       done: at,

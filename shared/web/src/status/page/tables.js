@@ -20,7 +20,7 @@ export function table({ id, caption, columns, key, none = "none" }) {
     const cells = columns.map(([head, cell]) => {
       const td = el("td", "", cell(row));
       // The heads become the labels of the narrow layout.
-      td.dataset.label = typeof head === "string" ? head : (head.dataset.label ?? "");
+      td.dataset.label = head;
       return td;
     });
     return el("tr", "", ...cells);
