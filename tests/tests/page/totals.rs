@@ -113,8 +113,16 @@ async fn the_page_shows_what_the_server_holds() {
         ["accounting", "attempts used up: last answer 403", "2"]
     );
 
-    view(&mut browser, "#/refused").await;
+    assert_eq!(browser.misbehaviour().await, Vec::<&Value>::new());
+    browser.close().await;
+}
 
+#[tokio::test]
+async fn the_page_says_why_something_was_turned_away_and_how_each_source_stands() {
+    let (_sink, switchboard) = failing().await;
+    story(&switchboard).await;
+    let mut browser = signed_in(&switchboard).await;
+    view(&mut browser, "#/refused").await;
     let refusals = rows(&mut browser, "refusals").await;
     let refusal = &switchboard.get("/api/refusals").await["items"][0];
     let why = refusal["reason"].as_str().expect("a reason");
