@@ -30,7 +30,7 @@ const fn script(path: &'static str, text: &'static str) -> Asset {
 }
 
 /// Style, picture and scripts.
-pub(super) const ASSETS: [Asset; 35] = [
+pub(super) const ASSETS: [Asset; 36] = [
     Asset {
         path: "/page.css",
         kind: STYLE,
@@ -52,6 +52,7 @@ pub(super) const ASSETS: [Asset; 35] = [
     script("/event.js", include_str!("page/event.js")),
     script("/events.js", include_str!("page/events.js")),
     script("/failed.js", include_str!("page/failed.js")),
+    script("/lists.js", include_str!("page/lists.js")),
     script("/minutes.js", include_str!("page/minutes.js")),
     script("/notices.js", include_str!("page/notices.js")),
     script("/overview.js", include_str!("page/overview.js")),

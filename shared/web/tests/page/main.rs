@@ -97,6 +97,11 @@ fn a_failure_is_told_by_the_detail_of_its_problem() {
 }
 
 #[test]
+fn lists_are_read_when_what_they_hang_on_moved_and_now_and_then() {
+    tell("lists", "due", "UTC");
+}
+
+#[test]
 fn a_destination_is_failing_late_held_fine_or_quiet() {
     tell("condition", "words", "UTC");
 }

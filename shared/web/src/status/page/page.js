@@ -5,6 +5,7 @@ import * as endpoint from "./endpoint.js";
 import * as event from "./event.js";
 import * as events from "./events.js";
 import * as failed from "./failed.js";
+import { lists } from "./lists.js";
 import * as overview from "./overview.js";
 import { placeOf } from "./places.js";
 import { follow } from "./progress.js";
@@ -18,17 +19,13 @@ import { el, number, plain } from "./text.js";
 import { age, local, moveAges, now, offset, setServerTime, zone } from "./time.js";
 
 const VIEWS = new Map(Object.entries({ "": overview, events, failed, refused, replay, destinations, endpoint, sources }));
-// Longest time for which lists are not read again while the totals stay as they are.
-const LISTS_HOLD = 30_000;
 const ROUTES_HOLD = 10_000;
 
 // What all views share. `again` reads now, `changed` also what is read only when the totals say so.
 const app = { overview: null, routes: null, again: () => {}, changed };
 let view = null;
 let readAt = null;
-let listsAt = -Infinity;
-// What stood in the totals when the open view's lists were read.
-let listsOf = null;
+const listed = lists();
 let routesAt = -Infinity;
 
 // A one-time link shows the page at its own address; from here on it is at its usual one.
@@ -37,25 +34,15 @@ if (location.pathname !== "/") history.replaceState(null, "", `/${location.hash}
 const byId = (id) => document.getElementById(id);
 
 function changed() {
-  listsAt = -Infinity;
+  listed.forget();
   app.again();
-}
-
-// Whether the open view has lists to read: when that part of the totals that they hang on moved, and now and then.
-function isDue(of, seen, at) {
-  if (!of.read) return false;
-  return of.eager?.() || at - listsAt > LISTS_HOLD || hangOn(of, seen) !== listsOf;
-}
-
-function hangOn(of, seen) {
-  return JSON.stringify(of.hangsOn?.(seen) ?? { ...seen, at: null });
 }
 
 function open() {
   const place = placeOf(location.hash);
   const found = place.view === "events" && place.rest.length > 0 ? event : VIEWS.get(place.view);
   view = found?.open(place, app) ?? { element: el("p", "", "There is no such view.") };
-  listsAt = -Infinity;
+  listed.forget();
   byId("head").textContent = found?.title ?? "Not found";
   byId("view").replaceChildren(view.element);
   byId("view").dataset.of = location.hash;
@@ -113,7 +100,7 @@ async function read() {
     const start = performance.now();
     const [routes, { data, fault }] = await Promise.all([
       start - routesAt > ROUTES_HOLD ? get("/api/routes") : app.routes,
-      isDue(of, seen, start) ? readView(of) : {},
+      listed.isDue(of, seen, start) ? readView(of) : {},
     ]);
     if (seen !== before) setServerTime(seen.at);
     if (routes !== app.routes) routesAt = start;
@@ -124,7 +111,7 @@ async function read() {
     if (of !== view) {
       app.again();
     } else {
-      if (data !== undefined || fault !== undefined) [listsAt, listsOf] = [start, hangOn(of, seen)];
+      if (data !== undefined || fault !== undefined) listed.read(of, seen, start);
       if (data !== undefined) showFault(null);
       if (fault !== undefined) showFault(fault);
       of.show?.(app, data);
