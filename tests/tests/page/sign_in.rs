@@ -87,8 +87,16 @@ async fn the_admin_token_signs_in_and_another_text_does_not() {
         "document.querySelector('[role=alert]')?.textContent === 'This is not the admin token.'";
     browser.wait("the wrong token is told", script).await;
     sees_only_the_sign_in_page(&mut browser).await;
+    browser
+        .evaluate("location.hash = '#/events?source=shop'")
+        .await;
     submit(&mut browser, TOKEN).await;
     live(&mut browser).await;
+    assert_eq!(
+        browser.evaluate("location.hash").await,
+        "#/events?source=shop",
+        "signing in leads to the view that the address names"
+    );
     browser
         .evaluate("document.querySelector('header form button').click()")
         .await;

@@ -134,7 +134,7 @@ async fn the_page_has_no_script_or_style_inline_and_never_makes_markup_of_a_text
             assert!(!page.text.contains(inline), "{inline}");
         }
     }
-    for script in ["/page.js", "/text.js", "/tables.js", "/reading.js"] {
+    for script in ["/page.js", "/sign-in.js"] {
         let script = of(script, &[]).await;
         assert!(script.header("content-type").starts_with("text/javascript"));
         for markup in [

@@ -1,10 +1,5 @@
-// Signing in leads back to the view that the address names.
+// Signing in leads back to the view that the address names. Read before the form is there, so that nobody is faster.
 
-const form = document.querySelector("form");
-
-function keep() {
-  form.action = `/sign-in${location.hash}`;
-}
-
-keep();
-window.addEventListener("hashchange", keep);
+document.addEventListener("submit", ({ target }) => {
+  target.action = `/sign-in${location.hash}`;
+});
