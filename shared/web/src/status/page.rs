@@ -54,7 +54,7 @@ pub(super) const ASSETS: [Asset; 4] = [
 static PAGE: LazyLock<String> = LazyLock::new(|| bundle(&SCRIPTS, "page"));
 
 /// The page's scripts.
-const SCRIPTS: [Script; 33] = [
+const SCRIPTS: [Script; 35] = [
     ("asking", include_str!("page/asking.js")),
     ("attempts", include_str!("page/attempts.js")),
     ("body", include_str!("page/body.js")),
@@ -66,6 +66,7 @@ const SCRIPTS: [Script; 33] = [
     ("event", include_str!("page/event.js")),
     ("events", include_str!("page/events.js")),
     ("failed", include_str!("page/failed.js")),
+    ("health", include_str!("page/health.js")),
     ("lists", include_str!("page/lists.js")),
     ("minutes", include_str!("page/minutes.js")),
     ("notices", include_str!("page/notices.js")),
@@ -87,6 +88,7 @@ const SCRIPTS: [Script; 33] = [
     ("tables", include_str!("page/tables.js")),
     ("test", include_str!("page/test.js")),
     ("text", include_str!("page/text.js")),
+    ("ticks", include_str!("page/ticks.js")),
     ("time", include_str!("page/time.js")),
 ];
 

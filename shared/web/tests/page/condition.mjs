@@ -22,7 +22,11 @@ await tell({
     const failure = (seconds) => ({ at: at(seconds), why: "answer 503" });
     assert.equal(condition(health({ failed: 1, last_failure: failure(-5) })), "failing");
     assert.equal(condition(health({ delivered: 99, failed: 1, last_failure: failure(-5) })), "failing");
-    assert.equal(condition(health({ failed: 6, last_failure: failure(-1800) })), "failing", "nothing was delivered since");
+    assert.equal(
+      condition(health({ failed: 6, last_failure: failure(-1800) })),
+      "failing",
+      "nothing was delivered since",
+    );
     assert.equal(condition(health({ delivered: 99, failed: 1, last_failure: failure(-1800) })), "fine", "it is over");
     assert.equal(condition(health({ delivered: 1, oldest_due: at(-61) })), "late");
     assert.equal(condition(health({ delivered: 1, oldest_due: at(30) })), "fine", "it waits for its pause to end");
@@ -35,7 +39,11 @@ await tell({
     assert.deepEqual(signs(overview(health({}))), []);
     assert.deepEqual(signs(overview(health({ failed: 1 }), { totals: { dead: 2 } })), ["failing", "dead"]);
     assert.deepEqual(signs(overview(health({}), { held: ["crm"] })), ["held"]);
-    const sources = { shop: { last_refusal: at(-60) }, code: { last_refusal: at(-7200) }, forms: { last_refusal: null } };
+    const sources = {
+      shop: { last_refusal: at(-60) },
+      code: { last_refusal: at(-7200) },
+      forms: { last_refusal: null },
+    };
     assert.deepEqual(signs(overview(null, { recent: { destinations: {}, sources } })), ["refused"]);
   },
   rates: () => {

@@ -2,12 +2,14 @@ import { assert, script, tell } from "./story.mjs";
 
 const { hex, lines, textOf } = await script("printing");
 
-const shown = (text) => lines(text)?.map(({ depth, parts }) => "  ".repeat(depth) + parts.map(([, part]) => part).join(""));
+const shown = (text) =>
+  lines(text)?.map(({ depth, parts }) => "  ".repeat(depth) + parts.map(([, part]) => part).join(""));
 const bare = (text) => text.replace(/[ \n]/g, "");
 
 await tell({
   values: () => {
-    const text = '{"id":12345678901234567890,"price":1.10,"list":[-0,1E+2,{"a":[]}],"none":{},"said":"\\u202e <img>","yes":true}';
+    const text =
+      '{"id":12345678901234567890,"price":1.10,"list":[-0,1E+2,{"a":[]}],"none":{},"said":"\\u202e <img>","yes":true}';
     assert.deepEqual(shown(text), [
       "{",
       '  "id": 12345678901234567890,',
@@ -25,15 +27,55 @@ await tell({
       "}",
     ]);
     // Whatever it is set out as, it is the same letters, and keys stay in their order and stand as often as they came.
-    for (const one of [text, '{"b":1,"a":2,"b":3}', "[[],[[]],{}]", '"a"', "1e400", " [ 1 , 2 ] ", '{"a":{"b":{"c":null}}}']) {
+    for (const one of [
+      text,
+      '{"b":1,"a":2,"b":3}',
+      "[[],[[]],{}]",
+      '"a"',
+      "1e400",
+      " [ 1 , 2 ] ",
+      '{"a":{"b":{"c":null}}}',
+    ]) {
       assert.equal(bare(shown(one).join("\n")), bare(one));
     }
-    const kinds = lines('{"k":"v","n":1,"w":null}').flatMap(({ parts }) => parts).filter(([kind]) => kind !== "mark");
-    assert.deepEqual(kinds.map(([kind]) => kind), ["key", "text", "key", "number", "key", "word"]);
+    const kinds = lines('{"k":"v","n":1,"w":null}')
+      .flatMap(({ parts }) => parts)
+      .filter(([kind]) => kind !== "mark");
+    assert.deepEqual(
+      kinds.map(([kind]) => kind),
+      ["key", "text", "key", "number", "key", "word"],
+    );
   },
   others: () => {
-    const others = ["", "{", "[", "1 2", "[1,]", "[,1]", '{"a":1,}', "{1:2}", '{"a" 1}', '{"a":}', "01", "1.", "+1", "-", "nul", "[1}", "]", ",",
-      "[1 2]", '"a', '"\n"', "'a'", "NaN", "\u00a01", '{"a":1}{', "hello", "a=1&b=2"];
+    const others = [
+      "",
+      "{",
+      "[",
+      "1 2",
+      "[1,]",
+      "[,1]",
+      '{"a":1,}',
+      "{1:2}",
+      '{"a" 1}',
+      '{"a":}',
+      "01",
+      "1.",
+      "+1",
+      "-",
+      "nul",
+      "[1}",
+      "]",
+      ",",
+      "[1 2]",
+      '"a',
+      '"\n"',
+      "'a'",
+      "NaN",
+      "\u00a01",
+      '{"a":1}{',
+      "hello",
+      "a=1&b=2",
+    ];
     for (const other of others) assert.equal(lines(other), null, JSON.stringify(other));
     // Deeper than anybody reads: it is shown as it came, and no stack runs over.
     assert.equal(lines("[".repeat(1_000_000)), null);
@@ -44,7 +86,10 @@ await tell({
     const many = `[${Array.from({ length: 200_000 }, (_, n) => n).join(",")}]`;
     const set = lines(many, 500);
     assert.equal(set.length, 501);
-    assert.deepEqual(set[1].parts, [["number", "0"], ["mark", ","]]);
+    assert.deepEqual(set[1].parts, [
+      ["number", "0"],
+      ["mark", ","],
+    ]);
     assert.equal(lines(many).length, 200_002);
     const text = `"${"x".repeat(4 * 1024 * 1024)}"`;
     assert.equal(lines(text)[0].parts[0][1].length, text.length);

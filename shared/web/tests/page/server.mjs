@@ -15,15 +15,27 @@ function answers(...these) {
 
 await tell({
   unchanged: async () => {
-    answers({ body: { n: 1 }, etag: '"a"' }, { status: 304 }, { body: { n: 2 }, etag: '"b"' }, { status: 304 }, { body: { n: 3 } });
+    answers(
+      { body: { n: 1 }, etag: '"a"' },
+      { status: 304 },
+      { body: { n: 2 }, etag: '"b"' },
+      { status: 304 },
+      { body: { n: 3 } },
+    );
     const first = await get("/api/overview");
     const second = await get("/api/overview");
     assert.equal(first, second, "the same object: nothing changed");
     assert.deepEqual(await get("/api/overview"), { n: 2 });
     assert.deepEqual(await get("/api/overview"), { n: 2 });
     assert.deepEqual(await get("/api/events"), { n: 3 });
-    assert.deepEqual(asked.map(({ headers }) => headers["If-None-Match"]), [undefined, '"a"', '"a"', '"b"', undefined]);
-    assert.ok(asked.every(({ cache, signal }) => cache === "no-store" && signal), "never from a cache, and never for ever");
+    assert.deepEqual(
+      asked.map(({ headers }) => headers["If-None-Match"]),
+      [undefined, '"a"', '"a"', '"b"', undefined],
+    );
+    assert.ok(
+      asked.every(({ cache, signal }) => cache === "no-store" && signal),
+      "never from a cache, and never for ever",
+    );
   },
   changes: async () => {
     answers({ body: { redriven: 1, left: 0 } }, { status: 204 });
@@ -33,11 +45,18 @@ await tell({
     assert.equal(asked[0].body, '{"all":true}');
     assert.equal(asked[0].headers["Content-Type"], "application/json");
     assert.equal(asked[1].body, undefined);
-    assert.equal(query("/api/events", { source: "a b", after: null, state: "", limit: 5 }), "/api/events?source=a+b&limit=5");
+    assert.equal(
+      query("/api/events", { source: "a b", after: null, state: "", limit: 5 }),
+      "/api/events?source=a+b&limit=5",
+    );
     assert.equal(query("/api/events", {}), "/api/events");
   },
   problems: async () => {
-    answers({ status: 503, body: { title: "Service Unavailable", detail: "the store is not reachable", moved: 3 } }, { status: 500, body: null }, { status: 404 });
+    answers(
+      { status: 503, body: { title: "Service Unavailable", detail: "the store is not reachable", moved: 3 } },
+      { status: 500, body: null },
+      { status: 404 },
+    );
     const failed = await change("POST", "/admin/redrive", { all: true }).catch((error) => error);
     assert.ok(failed instanceof Problem);
     assert.equal(why(failed), "the store is not reachable");

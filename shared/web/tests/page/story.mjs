@@ -6,7 +6,14 @@ import { pathToFileURL } from "node:url";
 const [, , folder, wanted] = process.argv;
 
 const nothing = () => {};
-const element = () => ({ append: nothing, addEventListener: nothing, replaceChildren: nothing, setAttribute: nothing, classList: { add: nothing }, dataset: {} });
+const element = () => ({
+  append: nothing,
+  addEventListener: nothing,
+  replaceChildren: nothing,
+  setAttribute: nothing,
+  classList: { add: nothing },
+  dataset: {},
+});
 globalThis.document = { getElementById: element, createElement: element, querySelectorAll: () => [] };
 
 export { assert };

@@ -14,13 +14,30 @@ const sources = [{ name: "shop" }, { name: "forms" }];
 
 await tell({
   plan: () => {
-    const items = [{ source: "shop", kind: "orders/create", deliver: [...to("chat", "crm"), { to: "crm", action: "other" }] }];
+    const items = [
+      { source: "shop", kind: "orders/create", deliver: [...to("chat", "crm"), { to: "crm", action: "other" }] },
+    ];
     const plan = planOf(overview, { items, sources });
-    assert.deepEqual(plan.kinds.map(({ source, kind, deliver }) => [source, kind, deliver]),
-      [["shop", "orders/create", ["chat", "crm"]], ["*", "*", ["your-endpoint"]]]);
-    assert.deepEqual(plan.sources, [{ name: "shop", stored: 7 }, { name: "*", stored: undefined }, { name: "forms", stored: undefined }]);
-    assert.deepEqual(plan.destinations.map(({ name, condition, dead, held }) => [name, condition, dead, held]),
-      [["chat", "held", 0, 3], ["crm", "failing", 2, 0], ["your-endpoint", "quiet", 0, 0]]);
+    assert.deepEqual(
+      plan.kinds.map(({ source, kind, deliver }) => [source, kind, deliver]),
+      [
+        ["shop", "orders/create", ["chat", "crm"]],
+        ["*", "*", ["your-endpoint"]],
+      ],
+    );
+    assert.deepEqual(plan.sources, [
+      { name: "shop", stored: 7 },
+      { name: "*", stored: undefined },
+      { name: "forms", stored: undefined },
+    ]);
+    assert.deepEqual(
+      plan.destinations.map(({ name, condition, dead, held }) => [name, condition, dead, held]),
+      [
+        ["chat", "held", 0, 3],
+        ["crm", "failing", 2, 0],
+        ["your-endpoint", "quiet", 0, 0],
+      ],
+    );
     const many = Array.from({ length: 100 }, (_, n) => ({ source: "shop", kind: `k${n}`, deliver: to("crm") }));
     const drawn = planOf({ ...overview, your_endpoint: { set: false } }, { items: many, sources });
     assert.equal(drawn.kinds.length + drawn.left, 100, "those that are not drawn are counted");

@@ -3,8 +3,15 @@ import { assert, script, tell } from "./story.mjs";
 const time = await script("time");
 
 // Around midnights, clock changes, and a year's end.
-const MOMENTS = ["2026-03-29T00:59:59.999Z", "2026-03-29T01:00:00.000Z", "2026-10-25T00:30:00.000Z", "2026-10-25T01:30:00.000Z",
-  "2026-12-31T10:30:00.000Z", "2026-12-31T23:59:59.000Z", "1970-01-01T00:00:00.000Z"];
+const MOMENTS = [
+  "2026-03-29T00:59:59.999Z",
+  "2026-03-29T01:00:00.000Z",
+  "2026-10-25T00:30:00.000Z",
+  "2026-10-25T01:30:00.000Z",
+  "2026-12-31T10:30:00.000Z",
+  "2026-12-31T23:59:59.000Z",
+  "1970-01-01T00:00:00.000Z",
+];
 const AT_MIDSUMMER = {
   "Pacific/Kiritimati": "2026-07-02 02:30:05 +14:00",
   "Pacific/Pago_Pago": "2026-07-01 01:30:05 -11:00",
@@ -31,7 +38,8 @@ await tell({
     globalThis.performance = { now: () => heard };
     globalThis.Date.now = () => 0;
     time.setServerTime("2026-07-01T12:30:00.000Z");
-    const ages = () => ["2026-07-01T12:29:58.000Z", "2026-07-01T12:30:00.000Z", "2026-07-01T12:30:30.000Z"].map(time.age);
+    const ages = () =>
+      ["2026-07-01T12:29:58.000Z", "2026-07-01T12:30:00.000Z", "2026-07-01T12:30:30.000Z"].map(time.age);
     assert.deepEqual(ages(), ["2 s ago", "now", "in 30 s"]);
     heard += 90_000;
     assert.deepEqual(ages(), ["1 min ago", "1 min ago", "1 min ago"]);

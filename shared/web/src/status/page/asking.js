@@ -10,8 +10,19 @@ export function ask({ title, text, confirm, fields = [] }) {
   dialog.setAttribute("aria-labelledby", head.id);
   const go = el("button", "strong", confirm);
   go.type = "submit";
-  const form = el("form", "", head, ...[text].flat().map((line) => el("p", "", line)), ...fields,
-    el("p", "buttons", go, button("Cancel", () => dialog.close())));
+  const form = el(
+    "form",
+    "",
+    head,
+    ...[text].flat().map((line) => el("p", "", line)),
+    ...fields,
+    el(
+      "p",
+      "buttons",
+      go,
+      button("Cancel", () => dialog.close()),
+    ),
+  );
   form.method = "dialog";
   dialog.append(form);
   document.body.append(dialog);
@@ -59,6 +70,9 @@ export const PER_SECOND = 50;
 
 // How many starts each second.
 export function rate() {
-  return field("Starts each second", "per_second",
-    input("number", String(PER_SECOND), { min: "1", max: "1000", step: "1", required: true }));
+  return field(
+    "Starts each second",
+    "per_second",
+    input("number", String(PER_SECOND), { min: "1", max: "1000", step: "1", required: true }),
+  );
 }

@@ -6,10 +6,22 @@ import { button, code, el, foreign, many, name, number, span, state } from "./te
 import { ago, moment } from "./time.js";
 
 function attempt(record) {
-  const answer = record.status === undefined || record.status === null ? record.outcome : `${record.outcome}, ${record.status}`;
-  return el("li", `attempt ${record.outcome}`,
-    el("p", "", el("strong", "", `${number(record.number)}. ${answer}`), " after ", el("span", "took", span(record.duration_ms)), " ", moment(record.at)),
-    record.detail ? el("p", "piece", foreign(record.detail, 200)) : null);
+  const answer =
+    record.status === undefined || record.status === null ? record.outcome : `${record.outcome}, ${record.status}`;
+  return el(
+    "li",
+    `attempt ${record.outcome}`,
+    el(
+      "p",
+      "",
+      el("strong", "", `${number(record.number)}. ${answer}`),
+      " after ",
+      el("span", "took", span(record.duration_ms)),
+      " ",
+      moment(record.at),
+    ),
+    record.detail ? el("p", "piece", foreign(record.detail, 200)) : null,
+  );
 }
 
 // From the end of one attempt to the beginning of the next.
@@ -39,13 +51,22 @@ export function delivery(row, event, app) {
   const redrive = button("Redrive", () => act(redrive, "Redrive", () => one(app, { ...row, event: null })), "strong");
   redrive.setAttribute("aria-label", `Redrive the delivery to ${row.destination}`);
   const facts = [
-    "action ", name(row.action), row.run > 0 ? ` · replay ${row.run}` : "", ` · ${many(row.attempts, "attempt")} · key `, code(row.delivery),
+    "action ",
+    name(row.action),
+    row.run > 0 ? ` · replay ${row.run}` : "",
+    ` · ${many(row.attempts, "attempt")} · key `,
+    code(row.delivery),
   ];
-  const made = el("article", `delivery ${row.state}`, head, el("p", "quiet", ...facts),
+  const made = el(
+    "article",
+    `delivery ${row.state}`,
+    head,
+    el("p", "quiet", ...facts),
     row.reason ? el("p", "", "Dead: ", foreign(row.reason, 300)) : null,
     row.state === "dead" ? el("p", "buttons", redrive) : null,
     row.state === "held" ? el("p", "", "Its destination is held; it goes on when that is released.") : null,
-    line(row));
+    line(row),
+  );
   made.setAttribute("aria-label", `Delivery to ${row.destination}`);
   return made;
 }

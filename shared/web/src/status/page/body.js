@@ -12,7 +12,11 @@ const LINES = 500;
 const LETTERS = 50_000;
 const HEX_BYTES = 8 * 1024;
 const LONGEST_TOKEN = 20_000;
-const MODES = [["pretty", "Pretty"], ["raw", "Raw"], ["hex", "Hex"]];
+const MODES = [
+  ["pretty", "Pretty"],
+  ["raw", "Raw"],
+  ["hex", "Hex"],
+];
 
 function token([kind, text]) {
   const long = text.length > LONGEST_TOKEN;
@@ -33,7 +37,14 @@ function pretty(set, to) {
 // The parts of a form: names and values, decoded.
 function formLines(text) {
   const pairs = Array.from(new URLSearchParams(text));
-  return pairs.map(([name, value]) => ({ depth: 0, parts: [["key", name], ["mark", " = "], ["text", value]] }));
+  return pairs.map(([name, value]) => ({
+    depth: 0,
+    parts: [
+      ["key", name],
+      ["mark", " = "],
+      ["text", value],
+    ],
+  }));
 }
 
 export function body(id) {
@@ -80,7 +91,11 @@ export function body(id) {
   function parts() {
     if (now === "hex" || text === null) {
       const end = HEX_BYTES * grown;
-      return { made: hex(data, 0, end).map((row) => `${row}\n`), more: data.length > end, note: text === null ? "These bytes are no text." : "" };
+      return {
+        made: hex(data, 0, end).map((row) => `${row}\n`),
+        more: data.length > end,
+        note: text === null ? "These bytes are no text." : "",
+      };
     }
     if (now === "pretty") {
       const isForm = kind.toLowerCase().startsWith("application/x-www-form-urlencoded");

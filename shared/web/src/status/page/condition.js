@@ -36,38 +36,59 @@ function destination(of, overview) {
   const condition = conditionOf(of, overview);
   if (condition === "failing") {
     const attempts = `${number(health.failed)} of ${many(health.delivered + health.failed, "attempt")} in the last hour failed`;
-    const last = health.last_failure ? [`, the last `, ago(health.last_failure.at), ": ", name(health.last_failure.why)] : [];
+    const last = health.last_failure
+      ? [`, the last `, ago(health.last_failure.at), ": ", name(health.last_failure.why)]
+      : [];
     return {
       sign: "failing",
       line: [name(of), ` is failing: ${attempts}`, ...last, "."],
-      to: [link(to("events", { destination: of, state: "waiting" }), `${many(waiting ?? 0, "delivery waits", "deliveries wait")}`),
-        link(to("destinations"), "hold or test it")],
+      to: [
+        link(
+          to("events", { destination: of, state: "waiting" }),
+          `${many(waiting ?? 0, "delivery waits", "deliveries wait")}`,
+        ),
+        link(to("destinations"), "hold or test it"),
+      ],
     };
   }
   if (condition === "held") {
-    return { sign: "held", line: [name(of), ` is held: ${many(held ?? 0, "delivery waits", "deliveries wait")} for its release.`],
-      to: [link(to("destinations"), "release it")] };
+    return {
+      sign: "held",
+      line: [name(of), ` is held: ${many(held ?? 0, "delivery waits", "deliveries wait")} for its release.`],
+      to: [link(to("destinations"), "release it")],
+    };
   }
   if (condition === "late") {
-    return { sign: "late", line: [name(of), " is late: its oldest delivery was due ", ago(health.oldest_due), "."],
-      to: [link(to("events", { destination: of, state: "waiting" }), "what waits")] };
+    return {
+      sign: "late",
+      line: [name(of), " is late: its oldest delivery was due ", ago(health.oldest_due), "."],
+      to: [link(to("events", { destination: of, state: "waiting" }), "what waits")],
+    };
   }
   return null;
 }
 
 // What needs an operator, the worst first.
 export function troubles(overview) {
-  const found = Object.keys(overview.destinations).map((of) => destination(of, overview)).filter(Boolean);
+  const found = Object.keys(overview.destinations)
+    .map((of) => destination(of, overview))
+    .filter(Boolean);
   const dead = Object.entries(overview.destinations).filter(([, totals]) => totals.dead > 0);
   if (overview.totals.dead > 0) {
     const of = dead.map(([of, totals]) => `${of} ${number(totals.dead)}`).join(", ");
-    found.push({ sign: "dead", line: [`${many(overview.totals.dead, "dead letter waits", "dead letters wait")} to be redriven: ${of}.`],
-      to: [link(to("failed"), "redrive")] });
+    found.push({
+      sign: "dead",
+      line: [`${many(overview.totals.dead, "dead letter waits", "dead letters wait")} to be redriven: ${of}.`],
+      to: [link(to("failed"), "redrive")],
+    });
   }
   for (const [of, { last_refusal: at }] of Object.entries(overview.recent?.sources ?? {})) {
     if (within(at, HOUR_MS)) {
-      found.push({ sign: "refused", line: ["A request to ", name(of), " was refused ", ago(at), "."],
-        to: [link(to("refused"), "say why")] });
+      found.push({
+        sign: "refused",
+        line: ["A request to ", name(of), " was refused ", ago(at), "."],
+        to: [link(to("refused"), "say why")],
+      });
     }
   }
   const order = ["failing", "late", "dead", "held", "refused"];

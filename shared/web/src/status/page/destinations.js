@@ -17,8 +17,14 @@ function numbers(of, { totals, health, condition }) {
   const last = health?.last_failure;
   const dead = totals.dead > 0 ? link(to("failed", { destination: of }), state("dead", totals.dead)) : state("dead", 0);
   const pieces = [
-    el("span", "states", state("delivered", totals.delivered), link(to("events", { destination: of, state: "waiting" }), state("waiting", totals.waiting)),
-      state("held", totals.held), dead),
+    el(
+      "span",
+      "states",
+      state("delivered", totals.delivered),
+      link(to("events", { destination: of, state: "waiting" }), state("waiting", totals.waiting)),
+      state("held", totals.held),
+      dead,
+    ),
     el("span", "", `Last hour: ${health ? rate(health) : "–"} success`),
   ];
   if (last) pieces.push(el("span", "", "Last failure ", ago(last.at), ": ", foreign(last.why, 200)));
@@ -54,8 +60,13 @@ async function release(of, perSecond, app) {
     done += told.released;
     const more = told.left > 0 && told.released > 0;
     app.changed();
-    return { said: `${many(done, "delivery", "deliveries")} released, ${number(told.left)} left.`, done, of: done + told.left, more,
-      pause: (told.released / perSecond) * 1000 };
+    return {
+      said: `${many(done, "delivery", "deliveries")} released, ${number(told.left)} left.`,
+      done,
+      of: done + told.left,
+      more,
+      pause: (told.released / perSecond) * 1000,
+    };
   };
   await run({ title: `Release of ${of}`, step, destinations: [of] });
   app.changed();
@@ -104,10 +115,16 @@ export function open(_, app) {
   const all = el("div", "cards");
   all.id = "destinations";
   return {
-    element: el("div", "", el("p", "", "A held destination gets nothing, and loses nothing: its deliveries wait until it is released."), all),
+    element: el(
+      "div",
+      "",
+      el("p", "", "A held destination gets nothing, and loses nothing: its deliveries wait until it is released."),
+      all,
+    ),
     show({ overview, routes }) {
       const rules = routes?.retry ?? {};
-      const names = Array.from(new Set([...Object.keys(rules), ...Object.keys(overview.destinations)])).sort()
+      const names = Array.from(new Set([...Object.keys(rules), ...Object.keys(overview.destinations)]))
+        .sort()
         .filter((of) => rules[of]?.address || overview.destinations[of]);
       for (const of of names) {
         if (!cards.has(of)) cards.set(of, card(of, app));
@@ -118,7 +135,12 @@ export function open(_, app) {
           rule: rules[of],
         });
       }
-      place(all, names.length > 0 ? names.map((of) => cards.get(of).element) : [el("p", "quiet", "No destination is configured.")]);
+      place(
+        all,
+        names.length > 0
+          ? names.map((of) => cards.get(of).element)
+          : [el("p", "quiet", "No destination is configured.")],
+      );
     },
   };
 }

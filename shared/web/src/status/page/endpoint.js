@@ -14,8 +14,13 @@ const YOURS = "your-endpoint";
 // A secret stands here once: with the next view, or the button, it is gone.
 function showSecret(place, secret, note) {
   const gone = button("I have stored it", () => place.replaceChildren());
-  const panel = el("div", "secret", el("p", "", el("strong", "", "The secret is shown this once. "), note),
-    el("p", "", copyable(secret, "the secret")), el("p", "buttons", gone));
+  const panel = el(
+    "div",
+    "secret",
+    el("p", "", el("strong", "", "The secret is shown this once. "), note),
+    el("p", "", copyable(secret, "the secret")),
+    el("p", "buttons", gone),
+  );
   panel.tabIndex = -1;
   place.replaceChildren(panel);
   panel.focus();
@@ -23,7 +28,15 @@ function showSecret(place, secret, note) {
 
 function setForm(secretPlace, app) {
   const url = el("input");
-  Object.assign(url, { id: "endpoint-url", type: "url", name: "url", required: true, placeholder: "https://…", autocomplete: "off", spellcheck: false });
+  Object.assign(url, {
+    id: "endpoint-url",
+    type: "url",
+    name: "url",
+    required: true,
+    placeholder: "https://…",
+    autocomplete: "off",
+    spellcheck: false,
+  });
   const label = el("label", "", "Address");
   label.htmlFor = url.id;
   const go = el("button", "strong", "Set");
@@ -54,14 +67,18 @@ async function clear(app) {
   if (values === null) return;
   const { dead, left } = await change("DELETE", "/admin/endpoint");
   const rest = left > 0 ? ` ${number(left)} more die when they fall due.` : "";
-  tell(`Your endpoint is cleared. ${many(dead, "open copy is a dead letter", "open copies are dead letters")} now.${rest}`);
+  tell(
+    `Your endpoint is cleared. ${many(dead, "open copy is a dead letter", "open copies are dead letters")} now.${rest}`,
+  );
   app.changed();
 }
 
 async function rotate(secretPlace, app) {
   const values = await ask({
     title: "Rotate the secret?",
-    text: ["A new secret is made. For 24 hours each copy is signed with both, so that nothing is missed while you change to the new one."],
+    text: [
+      "A new secret is made. For 24 hours each copy is signed with both, so that nothing is missed while you change to the new one.",
+    ],
     confirm: "Rotate",
   });
   if (values === null) return;
@@ -80,10 +97,27 @@ export function open(_, app) {
   const acts = el("div", "buttons", tried.button, rotates, clears);
   acts.hidden = true;
   return {
-    element: el("div", "stack", el("section", "", el("h2", "", "Where copies go"), standing, set.form, acts, tried.said, secret),
-      el("section", "", el("h2", "", "How to check a copy"),
-        el("p", "", "Each copy is signed by Standard Webhooks: the headers ", el("code", "", "webhook-id"), ", ", el("code", "", "webhook-timestamp"), " and ",
-          el("code", "", "webhook-signature"), " over the raw body. Any of that scheme's libraries checks it with the secret."))),
+    element: el(
+      "div",
+      "stack",
+      el("section", "", el("h2", "", "Where copies go"), standing, set.form, acts, tried.said, secret),
+      el(
+        "section",
+        "",
+        el("h2", "", "How to check a copy"),
+        el(
+          "p",
+          "",
+          "Each copy is signed by Standard Webhooks: the headers ",
+          el("code", "", "webhook-id"),
+          ", ",
+          el("code", "", "webhook-timestamp"),
+          " and ",
+          el("code", "", "webhook-signature"),
+          " over the raw body. Any of that scheme's libraries checks it with the secret.",
+        ),
+      ),
+    ),
     show({ overview }) {
       const endpoint = overview.your_endpoint;
       const isHeld = overview.held.includes(YOURS);

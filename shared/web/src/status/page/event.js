@@ -7,7 +7,7 @@ import { to } from "./places.js";
 import { place as put, renew } from "./renew.js";
 import { get } from "./server.js";
 import { table } from "./tables.js";
-import { bytes, el, foreign, link, many, name, number, states } from "./text.js";
+import { bytes, el, foreign, link, name, number, states } from "./text.js";
 import { moment } from "./time.js";
 
 export const title = "Event";
@@ -19,8 +19,22 @@ function facts(event) {
     ["Sender's id", foreign(event.sender_id, 1100)],
     ["Received", moment(event.at)],
     ["Kept until", moment(event.kept_until)],
-    ["Body", el("span", "", bytes(event.body_length), event.content_type ? ", " : "", event.content_type ? foreign(event.content_type) : "")],
-    ["Repeats", event.repeats === 0 ? "none" : `${number(event.repeats)}, ${number(event.repeats_with_other_body)} of them with another body`],
+    [
+      "Body",
+      el(
+        "span",
+        "",
+        bytes(event.body_length),
+        event.content_type ? ", " : "",
+        event.content_type ? foreign(event.content_type) : "",
+      ),
+    ],
+    [
+      "Repeats",
+      event.repeats === 0
+        ? "none"
+        : `${number(event.repeats)}, ${number(event.repeats_with_other_body)} of them with another body`,
+    ],
     ["Deliveries", states(event.deliveries)],
   ];
   return el("dl", "facts", ...rows.flatMap(([what, value]) => [el("dt", "", what), el("dd", "", value)]));
@@ -59,17 +73,23 @@ export function open(place, app) {
     }
     kept = now;
     const made = Array.from(now.values(), ({ element }) => element);
-    put(deliveries, made.length > 0 ? made : [el("p", "quiet", "No route names it: it is stored, and delivered nowhere.")]);
+    put(
+      deliveries,
+      made.length > 0 ? made : [el("p", "quiet", "No route names it: it is stored, and delivered nowhere.")],
+    );
   }
 
   const again = el("p", "buttons");
   const missing = el("p", "line", "There is no such event: it never was, or its time is past.");
   missing.hidden = true;
-  const parts = el("div", "stack",
+  const parts = el(
+    "div",
+    "stack",
     el("section", "", el("h2", "", "What it is"), el("p", "", shown), what, again),
     el("section", "", el("h2", "", "Deliveries"), deliveries),
     el("section", "", el("h2", "", "Body"), content.element),
-    el("section", "", el("h2", "", "Headers"), headers.element));
+    el("section", "", el("h2", "", "Headers"), headers.element),
+  );
   return {
     element: el("div", "", missing, parts),
     // While it waits for an attempt, what happens to it is read every time: somebody may have just redriven it.
@@ -83,7 +103,9 @@ export function open(place, app) {
       eager = event !== null && event.delivery_list.some(({ state }) => state === "waiting");
       if (event === null) return;
       renew(what, { ...event, delivery_list: null }, () => facts(event));
-      renew(again, event.event, () => link(to("replay", { source: event.source, sender_id: event.sender_id }), "Replay this event…"));
+      renew(again, event.event, () =>
+        link(to("replay", { source: event.source, sender_id: event.sender_id }), "Replay this event…"),
+      );
       headers.show(event.headers ?? []);
       showDeliveries(event);
       content.show(event);

@@ -10,7 +10,8 @@ import { fieldOf, moment, ofField } from "./time.js";
 
 export const title = "Events";
 const PAGE = 50;
-export const STATES = ["waiting", "held", "delivered", "dead"];
+const EVENT = /^evt_[a-z2-7]{26}$/;
+const STATES = ["waiting", "held", "delivered", "dead"];
 const SEARCHED = ["source", "kind", "sender_id", "state", "destination", "from", "until"];
 
 // Of an address's parameters those that narrow a search.
@@ -26,7 +27,11 @@ export function searchFields(search, app) {
   return [
     field("Source", "source", choice(sources, search.source, "every source")),
     field("Kind", "kind", input("text", search.kind, { placeholder: "exact", autocomplete: "off", spellcheck: false })),
-    field("Sender's id", "sender_id", input("text", search.sender_id, { placeholder: "exact", autocomplete: "off", spellcheck: false })),
+    field(
+      "Sender's id",
+      "sender_id",
+      input("text", search.sender_id, { placeholder: "exact", autocomplete: "off", spellcheck: false }),
+    ),
     field("State", "state", choice(STATES, search.state, "any state")),
     field("Destination", "destination", choice(destinations, search.destination, "any destination")),
     field("From (your zone)", "from", time(search.from)),
@@ -43,7 +48,7 @@ export function searchOf(form, before) {
   return searched(values);
 }
 
-export function eventsTable(id, caption) {
+function eventsTable(id, caption) {
   return table({
     id,
     caption,
@@ -57,11 +62,14 @@ export function eventsTable(id, caption) {
       ["Body", (row) => el("span", "bound", bytes(row.body_length))],
       ["Repeats", (row) => number(row.repeats)],
       ["Deliveries", (row) => states(row.deliveries)],
-      ["Event", (row) => {
-        const made = link(toEvent(row.event), short(row.event));
-        made.dataset.event = row.event;
-        return made;
-      }],
+      [
+        "Event",
+        (row) => {
+          const made = link(toEvent(row.event), short(row.event));
+          made.dataset.event = row.event;
+          return made;
+        },
+      ],
     ],
   });
 }
@@ -83,7 +91,8 @@ export function open(place, app) {
   go.type = "submit";
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    location.hash = to("events", searchOf(form, search));
+    const wanted = searchOf(form, search);
+    location.hash = EVENT.test(wanted.sender_id) ? toEvent(wanted.sender_id) : to("events", wanted);
   });
   const shown = el("p", "shown", "…");
   shown.id = "events-shown";
@@ -97,7 +106,11 @@ export function open(place, app) {
     show(now, data) {
       // The fields' choices are known by now.
       if (!made && now.routes !== null) {
-        form.append(...searchFields(search, now), el("p", "buttons", go, link(to("events"), "Clear"), link(to("replay", search), "Replay these…")));
+        form.append(
+          ...searchFields(search, now),
+          el("p", "buttons", go, link(to("events"), "Clear"), link(to("replay", search), "Replay these…")),
+        );
+        form.elements.sender_id.placeholder = "exact; or the event's own id";
         made = true;
       }
       if (!data) return;
@@ -108,10 +121,14 @@ export function open(place, app) {
         ...howFar(looked),
       ]);
       found.show(items);
-      renew(pages, [after, next], () => [
-        after ? link(to("events", search), "Newest") : null,
-        next ? link(to("events", { ...search, after: next }), items.length === 0 ? "Look further back" : "Older") : null,
-      ].filter(Boolean));
+      renew(pages, [after, next], () =>
+        [
+          after ? link(to("events", search), "Newest") : null,
+          next
+            ? link(to("events", { ...search, after: next }), items.length === 0 ? "Look further back" : "Older")
+            : null,
+        ].filter(Boolean),
+      );
     },
   };
 }

@@ -7,6 +7,7 @@ import { renew, say } from "./renew.js";
 import { get, query } from "./server.js";
 import { table } from "./tables.js";
 import { button, el, foreign, link, many, name, number, plain, short } from "./text.js";
+import { ticks } from "./ticks.js";
 import { ago, moment } from "./time.js";
 
 export const title = "Failed";
@@ -23,11 +24,16 @@ function groupsTable(app) {
       ["Count", (row) => number(row.count)],
       ["Oldest", (row) => ago(row.oldest)],
       ["Newest", (row) => ago(row.newest)],
-      ["Redrive", (row) => {
-        const made = button(`Redrive ${number(row.count)}…`, () => act(made, "Redrive", () => redrive.group(app, row)));
-        made.setAttribute("aria-label", `Redrive ${number(row.count)} of ${row.destination}, ${plain(row.reason)}`);
-        return made;
-      }],
+      [
+        "Redrive",
+        (row) => {
+          const made = button(`Redrive ${number(row.count)}…`, () =>
+            act(made, "Redrive", () => redrive.group(app, row)),
+          );
+          made.setAttribute("aria-label", `Redrive ${number(row.count)} of ${row.destination}, ${plain(row.reason)}`);
+          return made;
+        },
+      ],
     ],
   });
 }
@@ -57,43 +63,16 @@ function lettersTable(app, ticked) {
       ["Reason", (row) => foreign(row.reason, 300)],
       ["Event", (row) => link(toEvent(row.event), short(row.event))],
       ["Kept until", (row) => ago(row.kept_until)],
-      ["Redrive", (row) => {
-        const made = button("Redrive", () => act(made, "Redrive", () => redrive.one(app, row)), "strong");
-        made.setAttribute("aria-label", `Redrive the delivery ${row.delivery} to ${row.destination}`);
-        return made;
-      }],
+      [
+        "Redrive",
+        (row) => {
+          const made = button("Redrive", () => act(made, "Redrive", () => redrive.one(app, row)), "strong");
+          made.setAttribute("aria-label", `Redrive the delivery ${row.delivery} to ${row.destination}`);
+          return made;
+        },
+      ],
     ],
   });
-}
-
-// What is ticked: stays over readings, and goes with the letters that go.
-function ticks(changed) {
-  const chosen = new Map();
-  const all = el("input");
-  all.type = "checkbox";
-  const boxes = () => document.querySelectorAll("#dead-letters [data-delivery]");
-  let rows = [];
-  all.addEventListener("change", () => {
-    for (const row of rows) all.checked ? chosen.set(row.delivery, row) : chosen.delete(row.delivery);
-    for (const box of boxes()) box.checked = all.checked;
-    changed();
-  });
-  return {
-    chosen,
-    all,
-    set(row, is) {
-      is ? chosen.set(row.delivery, row) : chosen.delete(row.delivery);
-      changed();
-    },
-    shown(now) {
-      rows = now;
-      const there = new Set(rows.map((row) => row.delivery));
-      for (const id of chosen.keys()) if (!there.has(id)) chosen.delete(id);
-      all.checked = rows.length > 0 && chosen.size === rows.length;
-      all.indeterminate = chosen.size > 0 && !all.checked;
-      changed();
-    },
-  };
 }
 
 export function open(place, app) {
@@ -103,12 +82,17 @@ export function open(place, app) {
   const shown = el("p", "shown", "…");
   const pages = el("p", "pages");
   let stood = false;
-  const rest = button("", () => act(rest, "Redrive", async () => {
-    if (await redrive.chosen(app, Array.from(ticked.chosen.values()))) {
-      ticked.chosen.clear();
-      for (const box of document.querySelectorAll("#dead-letters [data-delivery]")) box.checked = false;
-    }
-  }), "strong");
+  const rest = button(
+    "",
+    () =>
+      act(rest, "Redrive", async () => {
+        if (await redrive.chosen(app, Array.from(ticked.chosen.values()))) {
+          ticked.chosen.clear();
+          for (const box of document.querySelectorAll("#dead-letters [data-delivery]")) box.checked = false;
+        }
+      }),
+    "strong",
+  );
   const ticked = ticks(() => {
     rest.textContent = ticked.chosen.size === 0 ? "Redrive chosen" : `Redrive chosen (${number(ticked.chosen.size)})…`;
     rest.disabled = ticked.chosen.size === 0;
@@ -120,9 +104,20 @@ export function open(place, app) {
   const groups = groupsTable(app);
   const letters = lettersTable(app, ticked);
   const head = destination ? el("h2", "", "Dead letters of ", name(destination)) : el("h2", "", "Each of them");
-  const element = el("div", "stack",
+  const element = el(
+    "div",
+    "stack",
     el("section", "", el("h2", "", "What failed, and why"), line, groups.element, every),
-    el("section", "", head, shown, el("div", "buttons", el("label", "inline", ticked.all, "Choose all that are shown"), rest), letters.element, pages));
+    el(
+      "section",
+      "",
+      head,
+      shown,
+      el("div", "buttons", el("label", "inline", ticked.all, "Choose all that are shown"), rest),
+      letters.element,
+      pages,
+    ),
+  );
 
   return {
     element,
@@ -136,18 +131,25 @@ export function open(place, app) {
     },
     show({ overview }, data) {
       const { totals, destinations } = overview;
-      renew(every, [totals.dead, Object.entries(destinations).map(([of, { dead }]) => [of, dead])], ([dead, of]) =>
-        [
-          ...of.filter(([, count]) => count > 0).map(([name, count]) =>
-            button(`Redrive all of ${name} (${number(count)})…`, () => redrive.ofDestination(app, name))),
-          dead > 0 ? button(`Redrive all (${number(dead)})…`, () => redrive.all(app), "strong") : null,
-        ]);
+      renew(every, [totals.dead, Object.entries(destinations).map(([of, { dead }]) => [of, dead])], ([dead, of]) => [
+        ...of
+          .filter(([, count]) => count > 0)
+          .map(([name, count]) =>
+            button(`Redrive all of ${name} (${number(count)})…`, () => redrive.ofDestination(app, name)),
+          ),
+        dead > 0 ? button(`Redrive all (${number(dead)})…`, () => redrive.all(app), "strong") : null,
+      ]);
       if (data === undefined) return;
       const looked = data.groups.looked;
       const counted = data.groups.items.reduce((sum, group) => sum + group.count, 0);
-      const partly = counted < totals.dead ? ` The groups below count the newest ${number(counted)}${looked?.back_to ? ", back to " : "."}` : "";
+      const partly =
+        counted < totals.dead
+          ? ` The groups below count the newest ${number(counted)}${looked?.back_to ? ", back to " : "."}`
+          : "";
       renew(line, [totals.dead, partly, looked], () => [
-        totals.dead === 0 ? "No dead letters: every delivery was delivered, waits or is held." : `${many(totals.dead, "dead letter")}.${partly}`,
+        totals.dead === 0
+          ? "No dead letters: every delivery was delivered, waits or is held."
+          : `${many(totals.dead, "dead letter")}.${partly}`,
         partly && looked?.back_to ? moment(looked.back_to) : "",
       ]);
       groups.show(data.groups.items.filter((group) => !destination || group.destination === destination));
@@ -155,12 +157,19 @@ export function open(place, app) {
       if (ticked.chosen.size > 0) return say(shown, "The list stands still while something is chosen.");
       letters.show(data.list.items);
       ticked.shown(data.list.items);
-      say(shown, data.list.items.length === 0 ? "None." : `${number(data.list.items.length)} shown${after ? ", from further back" : ", newest first"}.`);
-      renew(pages, [after, data.list.next, destination], () => [
-        after ? link(to("failed", { destination }), "Newest") : null,
-        data.list.next ? link(to("failed", { destination, after: data.list.next }), "Older") : null,
-        destination ? link(to("failed"), "Of all destinations") : null,
-      ].filter(Boolean));
+      say(
+        shown,
+        data.list.items.length === 0
+          ? "None."
+          : `${number(data.list.items.length)} shown${after ? ", from further back" : ", newest first"}.`,
+      );
+      renew(pages, [after, data.list.next, destination], () =>
+        [
+          after ? link(to("failed", { destination }), "Newest") : null,
+          data.list.next ? link(to("failed", { destination, after: data.list.next }), "Older") : null,
+          destination ? link(to("failed"), "Of all destinations") : null,
+        ].filter(Boolean),
+      );
     },
   };
 }

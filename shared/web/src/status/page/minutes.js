@@ -22,7 +22,7 @@ function round(value) {
 }
 
 function told(minute, at) {
-  return `${clock(at)}: ${many(minute.events, "event")}, ${number(minute.deliveries)} delivered, ${number(minute.failures)} failed`;
+  return `${clock(at)} (${new Date(at).toISOString().slice(11, 16)} UTC): ${many(minute.events, "event")}, ${number(minute.deliveries)} delivered, ${number(minute.failures)} failed`;
 }
 
 function draw(width, { since, minutes }) {
@@ -32,7 +32,10 @@ function draw(width, { since, minutes }) {
   const lowest = round(Math.max(1, ...minutes.map((minute) => minute.failures)));
   const line = TOP + ABOVE;
   const parts = [];
-  for (const [y, text] of [[TOP, number(highest)], [line, "0"]]) {
+  for (const [y, text] of [
+    [TOP, number(highest)],
+    [line, "0"],
+  ]) {
     parts.push(svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y, y2: y }));
     parts.push(svg("text", { x: LEFT - 6, y: y + 4, "text-anchor": "end" }, text));
   }
@@ -45,12 +48,19 @@ function draw(width, { since, minutes }) {
     const [up, down] = [(minute.deliveries / highest) * ABOVE, (minute.failures / lowest) * BELOW];
     const mark = line - (minute.events / highest) * ABOVE;
     const wide = Math.max(slot - 1, 1);
-    parts.push(svg("g", {},
-      svg("title", {}, told(minute, start + n * 60_000)),
-      svg("rect", { class: "hover", x, y: TOP, width: slot, height: ABOVE + BELOW }),
-      up > 0 ? svg("rect", { class: "delivered", x, y: line - Math.max(up, 1), width: wide, height: Math.max(up, 1) }) : null,
-      down > 0 ? svg("rect", { class: "failed", x, y: line + 1, width: wide, height: Math.max(down, 2) }) : null,
-      minute.events > 0 ? svg("rect", { class: "events", x, y: mark - 1.5, width: wide, height: 3 }) : null));
+    parts.push(
+      svg(
+        "g",
+        {},
+        svg("title", {}, told(minute, start + n * 60_000)),
+        svg("rect", { class: "hover", x, y: TOP, width: slot, height: ABOVE + BELOW }),
+        up > 0
+          ? svg("rect", { class: "delivered", x, y: line - Math.max(up, 1), width: wide, height: Math.max(up, 1) })
+          : null,
+        down > 0 ? svg("rect", { class: "failed", x, y: line + 1, width: wide, height: Math.max(down, 2) }) : null,
+        minute.events > 0 ? svg("rect", { class: "events", x, y: mark - 1.5, width: wide, height: 3 }) : null,
+      ),
+    );
   });
   const every = width < 600 ? 20 : 10;
   for (let n = 0; n < minutes.length; n += every) {
@@ -73,7 +83,13 @@ export function hour() {
   const place = el("div", "drawing");
   const words = el("p", "");
   const picture = drawn(place, draw);
-  const legend = el("p", "quiet keys", key("events", "events"), key("delivered", "delivered"), key("failed", "failed, below the line"));
+  const legend = el(
+    "p",
+    "quiet keys",
+    key("events", "events"),
+    key("delivered", "delivered"),
+    key("failed", "failed, below the line"),
+  );
   return {
     element: el("div", "", words, place, legend),
     show(recent) {

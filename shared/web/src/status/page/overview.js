@@ -1,6 +1,7 @@
 // The first view: what is wrong now, the totals, the last hour, how destinations do, and what goes where.
 
-import { conditionOf, rate, troubles } from "./condition.js";
+import { conditionOf, troubles } from "./condition.js";
+import { health } from "./health.js";
 import { hour } from "./minutes.js";
 import { to } from "./places.js";
 import { refusals } from "./refusals.js";
@@ -9,17 +10,24 @@ import { retry } from "./rule.js";
 import { get } from "./server.js";
 import { board } from "./switchboard.js";
 import { table } from "./tables.js";
-import { el, foreign, link, name, none, number, span, state } from "./text.js";
-import { ago } from "./time.js";
+import { el, foreign, link, name, number } from "./text.js";
 
 export const title = "Overview";
 const REFUSALS = 8;
 
 // In the API's words, and in the page's.
 const TOTALS = [
-  ["received", "received"], ["stored", "stored"], ["repeats", "repeats"],
-  ["repeats_with_other_body", "repeats with another body"], ["refused", "refused"], ["declined", "declined"],
-  ["unrouted", "unrouted"], ["delivered", "delivered"], ["waiting", "waiting"], ["held", "held"], ["dead", "dead letters"],
+  ["received", "received"],
+  ["stored", "stored"],
+  ["repeats", "repeats"],
+  ["repeats_with_other_body", "repeats with another body"],
+  ["refused", "refused"],
+  ["declined", "declined"],
+  ["unrouted", "unrouted"],
+  ["delivered", "delivered"],
+  ["waiting", "waiting"],
+  ["held", "held"],
+  ["dead", "dead letters"],
 ];
 const SIGNS = { failing: "✕ failing", late: "◷ late", dead: "✕ dead letters", held: "‖ held", refused: "! refused" };
 
@@ -43,32 +51,6 @@ function totals() {
   };
 }
 
-const bound = (value) => (value ? el("span", "bound", `${value.or_more ? "over" : "≤"} ${span(value.ms)}`) : none());
-
-function health() {
-  return table({
-    id: "health",
-    caption: "Destinations: attempts of the last hour, and what stands now",
-    key: (row) => row.name,
-    columns: [
-      ["Destination", (row) => link(to("destinations"), name(row.name))],
-      ["Now", (row) => el("span", `condition ${row.condition}`, row.condition)],
-      ["Success", (row) => (row.health ? rate(row.health) : "–")],
-      ["Answer p50", (row) => bound(row.health?.p50_ms)],
-      ["Answer p95", (row) => bound(row.health?.p95_ms)],
-      ["Last failure", (row) => {
-        const last = row.health?.last_failure;
-        return last ? el("span", "", foreign(last.why, 200), " ", ago(last.at)) : "–";
-      }],
-      ["In flight", (row) => (typeof row.health?.in_flight === "number" ? number(row.health.in_flight) : "–")],
-      ["Oldest waiting due", (row) => ago(row.health?.oldest_due)],
-      ["Waiting", (row) => number(row.totals.waiting)],
-      ["Held", (row) => number(row.totals.held)],
-      ["Dead", (row) => (row.totals.dead > 0 ? link(to("failed", { destination: row.name }), state("dead", row.totals.dead)) : "0")],
-    ],
-  });
-}
-
 function needs(overview) {
   const found = troubles(overview);
   if (found.length === 0) {
@@ -83,7 +65,10 @@ function needs(overview) {
 
 // The lines without their ages, which move by themselves.
 function needsKey(overview) {
-  return troubles(overview).map(({ sign, line }) => [sign, ...line.map((part) => part.dataset?.of ?? part.textContent ?? part)]);
+  return troubles(overview).map(({ sign, line }) => [
+    sign,
+    ...line.map((part) => part.dataset?.of ?? part.textContent ?? part),
+  ]);
 }
 
 export function routesTable() {
@@ -94,8 +79,11 @@ export function routesTable() {
     columns: [
       ["Source", (row) => (row.source === "*" ? "every source" : name(row.source))],
       ["Kind", (row) => (row.kind === "*" ? "every kind" : foreign(row.kind))],
-      ["Destinations", (row) =>
-        el("ul", "bare", ...row.deliver.map(({ to, action }) => el("li", "", name(to), ": ", foreign(action))))],
+      [
+        "Destinations",
+        (row) =>
+          el("ul", "bare", ...row.deliver.map(({ to, action }) => el("li", "", name(to), ": ", foreign(action)))),
+      ],
     ],
   });
 }
@@ -115,18 +103,26 @@ export function open() {
   const queue = el("p", "quiet");
   const rule = el("div");
   rule.id = "retry";
-  const never = el("p", "line", "No configuration was applied yet: every source is unknown. Send one with ",
-    el("code", "", "switchboard apply --config FILE --url URL"), ".");
+  const never = el(
+    "p",
+    "line",
+    "No configuration was applied yet: every source is unknown. Send one with ",
+    el("code", "", "switchboard apply --config FILE --url URL"),
+    ".",
+  );
   never.id = "never-applied";
   never.hidden = true;
-  const element = el("div", "overview",
+  const element = el(
+    "div",
+    "overview",
     section("now-head", "Now", now),
     section("totals-head", "Totals", sums.element),
     section("hour-head", "The last hour", picture.element),
     section("health-head", "Destinations", destinations.element, queue),
     section("routes-head", "Routes", never, drawing.element, routes.element),
     section("refused-head", "Refused", refused.element, el("p", "", link(to("refused"), "All of them, and why"))),
-    section("retry-head", "Retry rule", rule));
+    section("retry-head", "Retry rule", rule),
+  );
 
   return {
     element,
@@ -137,15 +133,20 @@ export function open() {
       sums.show(overview);
       picture.show(overview.recent);
       const names = Object.keys(overview.destinations).sort();
-      destinations.show(names.map((of) => ({
-        name: of,
-        condition: conditionOf(of, overview),
-        health: overview.recent?.destinations[of] ?? null,
-        totals: overview.destinations[of],
-      })));
-      renew(queue, overview.recent?.queue ?? null, (depth) => (depth === null ? "" :
-        `What is under way is known for the queue as a whole, and approximately: about ${number(depth.visible)} wait to be ` +
-        `received, about ${number(depth.in_flight)} are under way, about ${number(depth.delayed)} come later.`));
+      destinations.show(
+        names.map((of) => ({
+          name: of,
+          condition: conditionOf(of, overview),
+          health: overview.recent?.destinations[of] ?? null,
+          totals: overview.destinations[of],
+        })),
+      );
+      renew(queue, overview.recent?.queue ?? null, (depth) =>
+        depth === null
+          ? ""
+          : `What is under way is known for the queue as a whole, and approximately: about ${number(depth.visible)} wait to be ` +
+            `received, about ${number(depth.in_flight)} are under way, about ${number(depth.delayed)} come later.`,
+      );
       if (what !== null) {
         drawing.show(overview, what);
         routes.show(what.items);

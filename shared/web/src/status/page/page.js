@@ -18,7 +18,9 @@ import * as sources from "./sources.js";
 import { el, number, plain } from "./text.js";
 import { age, local, moveAges, now, offset, setServerTime, zone } from "./time.js";
 
-const VIEWS = new Map(Object.entries({ "": overview, events, failed, refused, replay, destinations, endpoint, sources }));
+const VIEWS = new Map(
+  Object.entries({ "": overview, events, failed, refused, replay, destinations, endpoint, sources }),
+);
 const ROUTES_HOLD = 10_000;
 
 // What all views share. `again` reads now, `changed` also what is read only when the totals say so.

@@ -29,7 +29,12 @@ function kindOf(token) {
 }
 
 // What may follow, by where the reader stands: the grammar in five states.
-const VALUE = "value", FIRST_VALUE = "first value", KEY = "key", FIRST_KEY = "first key", COLON = "colon", END = "end";
+const VALUE = "value",
+  FIRST_VALUE = "first value",
+  KEY = "key",
+  FIRST_KEY = "first key",
+  COLON = "colon",
+  END = "end";
 
 // The first lines of a JSON text set out: each `{ depth, parts: [[kind, text]…] }`; one more than `most` when there are
 // more, and what follows is not looked at. Null for anything else than JSON.

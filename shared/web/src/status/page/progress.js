@@ -35,7 +35,15 @@ export async function run({ title, step, destinations = [], links = [], passing 
   const since = el("p", "quiet");
   const panel = { since, destinations, stop: () => (panel.stopped = true), stopped: false, from: null };
   const end = button("Stop", () => panel.stop());
-  panel.element = el("div", "panel", el("p", "", el("strong", "", title)), bar, said, since, el("p", "buttons", ...links, end));
+  panel.element = el(
+    "div",
+    "panel",
+    el("p", "", el("strong", "", title)),
+    bar,
+    said,
+    since,
+    el("p", "buttons", ...links, end),
+  );
   panels.add(panel);
   place.append(panel.element);
   place.hidden = false;
@@ -49,7 +57,8 @@ export async function run({ title, step, destinations = [], links = [], passing 
       bar.value = told.done;
       whole = !told.more;
       if (whole || panel.stopped) break;
-      if (told.pause >= TELLING_MS) said.textContent += ` The next in ${span(told.pause)}, so that the starts stay spread; keep the page open.`;
+      if (told.pause >= TELLING_MS)
+        said.textContent += ` The next in ${span(told.pause)}, so that the starts stay spread; keep the page open.`;
       await pause(told.pause ?? 0, panel);
       if (panel.stopped) break;
     }
@@ -59,10 +68,12 @@ export async function run({ title, step, destinations = [], links = [], passing 
     said.textContent += " It did not end: the same again does the rest.";
   }
   if (whole && passing) close(panel);
-  end.replaceWith(button("Close", () => {
-    close(panel);
-    document.getElementById("head").focus();
-  }));
+  end.replaceWith(
+    button("Close", () => {
+      close(panel);
+      document.getElementById("head").focus();
+    }),
+  );
   return whole;
 }
 

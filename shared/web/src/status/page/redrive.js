@@ -22,7 +22,13 @@ export function inCalls(body, count, perSecond) {
     const told = await change("POST", "/admin/redrive", { ...body, per_second: perSecond });
     done += told.redriven;
     const more = told.left > 0 && told.redriven > 0 && done < count;
-    return { said: redriven(done, told.left), done, of: done + told.left, more, pause: (told.redriven / perSecond) * 1000 };
+    return {
+      said: redriven(done, told.left),
+      done,
+      of: done + told.left,
+      more,
+      pause: (told.redriven / perSecond) * 1000,
+    };
   };
 }
 
@@ -76,7 +82,14 @@ export async function chosen(app, letters) {
   const perSecond = await confirmed(title, letters.length, `These are the ${many(letters.length, "chosen one")}.`);
   if (perSecond === null) return false;
   const destinations = Array.from(new Set(letters.map((letter) => letter.destination)));
-  await run({ title, step: named(letters.map((letter) => letter.delivery), perSecond), destinations });
+  await run({
+    title,
+    step: named(
+      letters.map((letter) => letter.delivery),
+      perSecond,
+    ),
+    destinations,
+  });
   app.changed();
   return true;
 }

@@ -34,8 +34,12 @@ function check(row, app) {
   made.append(
     el("p", "", "With the headers and the raw body of the request, captured on its way or at its sender:"),
     el("p", "", copyable(verifyLine(row.source, scheme, row.at), "the line to check a captured request")),
-    el("p", "", "Put what was captured in the place of each … and FILE; add --config FILE where the configuration is one of your own. ",
-      "It says the same as here, and more where the request tells more."),
+    el(
+      "p",
+      "",
+      "Put what was captured in the place of each … and FILE; add --config FILE where the configuration is one of your own. ",
+      "It says the same as here, and more where the request tells more.",
+    ),
   );
   return made;
 }
@@ -78,10 +82,12 @@ function counted(list, total, isFirst) {
 
 // Links between the pages of a list; where each stands is in the address, so that the other list stays as it is.
 function pages(place, of, list, parameters) {
-  renew(place, [parameters, list.next], () => [
-    parameters[of] ? link(to("refused", { ...parameters, [of]: "" }), "Newest") : null,
-    list.next ? link(to("refused", { ...parameters, [of]: list.next }), "Older") : null,
-  ].filter(Boolean));
+  renew(place, [parameters, list.next], () =>
+    [
+      parameters[of] ? link(to("refused", { ...parameters, [of]: "" }), "Newest") : null,
+      list.next ? link(to("refused", { ...parameters, [of]: list.next }), "Older") : null,
+    ].filter(Boolean),
+  );
 }
 
 export function open(place, app) {
@@ -91,12 +97,26 @@ export function open(place, app) {
   const [more, moreDeclined] = [el("p", "pages"), el("p", "pages")];
   const list = refusals("Requests whose signature did not hold, newest first", (row) => check(row, app));
   const [declined, counts] = [declinedTable(), countsTable()];
-  const element = el("div", "stack",
-    el("section", "", el("h2", "", "Signature did not hold"),
-      el("p", "", "Answered 401. Nothing of such a request is kept but what stands here, so it cannot be delivered from here: ",
-        el("strong", "", "only its sender can send it again"), ", once the secret or the way to here is mended."),
-      shown, list.element, more),
-    el("section", "", el("h2", "", "Declined"), shownDeclined, declined.element, moreDeclined, counts.element));
+  const element = el(
+    "div",
+    "stack",
+    el(
+      "section",
+      "",
+      el("h2", "", "Signature did not hold"),
+      el(
+        "p",
+        "",
+        "Answered 401. Nothing of such a request is kept but what stands here, so it cannot be delivered from here: ",
+        el("strong", "", "only its sender can send it again"),
+        ", once the secret or the way to here is mended.",
+      ),
+      shown,
+      list.element,
+      more,
+    ),
+    el("section", "", el("h2", "", "Declined"), shownDeclined, declined.element, moreDeclined, counts.element),
+  );
   return {
     element,
     hangsOn: ({ totals }) => [totals.refused, totals.declined],

@@ -45,8 +45,11 @@ export function open(place, app) {
   const form = el("form", "search");
   form.setAttribute("aria-label", "Which events are replayed");
   const fields = el("div", "fields");
-  const only = el("p", "quiet",
-    "A replay needs a beginning (From), unless it names one event by its sender's id: so that not everything is replayed by mistake.");
+  const only = el(
+    "p",
+    "quiet",
+    "A replay needs a beginning (From), unless it names one event by its sender's id: so that not everything is replayed by mistake.",
+  );
   const count = el("button", "strong", "Count first");
   count.type = "submit";
   const answer = el("div");
@@ -56,8 +59,13 @@ export function open(place, app) {
 
   function offer(asked, perSecond, { events, deliveries, looked }) {
     const what = `${many(events, "event")}, ${many(deliveries, "new delivery", "new deliveries")}`;
-    const go = button(`Replay ${what}`, () => act(go, "Replay", () => begin(asked, perSecond, { events, deliveries })), "strong");
-    const note = "Each event gets new deliveries with new keys, by today's routes: a destination that applied the old ones applies these too.";
+    const go = button(
+      `Replay ${what}`,
+      () => act(go, "Replay", () => begin(asked, perSecond, { events, deliveries })),
+      "strong",
+    );
+    const note =
+      "Each event gets new deliveries with new keys, by today's routes: a destination that applied the old ones applies these too.";
     const buttons = deliveries > 0 ? [el("p", "", note), el("p", "buttons", go)] : [];
     answer.replaceChildren(el("p", "", el("strong", "", `${what} would be made. `), ...howFar(looked)), ...buttons);
   }
@@ -68,9 +76,14 @@ export function open(place, app) {
     const destinations = destination ? [destination] : Object.keys(app.overview.destinations);
     const { sum, step } = steps(asked, perSecond, false);
     const counted = async () => ({ ...(await step()), of: deliveries });
-    await run({ title: `Replay of ${many(deliveries, "delivery", "deliveries")}`, step: counted, destinations,
-      links: [link(to("events", search), "See these events")] });
-    if (sum.run !== null) answer.replaceChildren(el("p", "", `This was replay ${sum.run}: its deliveries carry that number.`));
+    await run({
+      title: `Replay of ${many(deliveries, "delivery", "deliveries")}`,
+      step: counted,
+      destinations,
+      links: [link(to("events", search), "See these events")],
+    });
+    if (sum.run !== null)
+      answer.replaceChildren(el("p", "", `This was replay ${sum.run}: its deliveries carry that number.`));
     app.changed();
   }
 
@@ -101,14 +114,37 @@ export function open(place, app) {
   form.addEventListener("input", () => answer.replaceChildren());
 
   return {
-    element: el("div", "stack", el("section", "",
-      el("p", "", "Stored events are delivered again on purpose, whatever became of their deliveries. To send failed deliveries again under ",
-        "their old keys, ", link(to("failed"), "redrive"), " them instead."), only, form, answer)),
+    element: el(
+      "div",
+      "stack",
+      el(
+        "section",
+        "",
+        el(
+          "p",
+          "",
+          "Stored events are delivered again on purpose, whatever became of their deliveries. To send failed deliveries again under ",
+          "their old keys, ",
+          link(to("failed"), "redrive"),
+          " them instead.",
+        ),
+        only,
+        form,
+        answer,
+      ),
+    ),
     show(now) {
       if (made || now.routes === null) return;
       made = true;
-      fields.append(...searchFields(search, now),
-        field("Only to", "to", choice(Object.keys(now.overview.destinations), place.parameters.to, "all that today's routes name")), rate());
+      fields.append(
+        ...searchFields(search, now),
+        field(
+          "Only to",
+          "to",
+          choice(Object.keys(now.overview.destinations), place.parameters.to, "all that today's routes name"),
+        ),
+        rate(),
+      );
     },
   };
 }

@@ -9,7 +9,9 @@ function inWords(rule) {
   const moved = jitter === 0 ? "exactly" : `each up to ${jitter} % longer or shorter at random`;
   const n = rule.attempts;
   const pauses =
-    n === 1 ? "There is no second attempt." : `The next follow after pauses of ${list(rule.pauses_ms.map(span))}, ${moved}.`;
+    n === 1
+      ? "There is no second attempt."
+      : `The next follow after pauses of ${list(rule.pauses_ms.map(span))}, ${moved}.`;
   return (
     `A delivery has ${many(n, "attempt")}, the first ${first}. It succeeds on an answer in the 200s within ${limit}. ` +
     `${pauses} When all have failed it is a dead letter and waits among the failed deliveries until it is ` +

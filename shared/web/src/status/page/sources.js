@@ -21,7 +21,10 @@ export function open() {
       ["Address", (row) => copyable(row.address, `the address of ${row.name}`)],
       ["Secrets", (row) => many(row.secrets, "secret")],
       ["Last event", (row) => ago(row.health?.last_event)],
-      ["Last refusal", (row) => (row.health?.last_refusal ? link(to("refused"), ago(row.health.last_refusal)) : ago(null))],
+      [
+        "Last refusal",
+        (row) => (row.health?.last_refusal ? link(to("refused"), ago(row.health.last_refusal)) : ago(null)),
+      ],
       ["Stored", (row) => number(row.totals?.stored)],
       ["Repeats", (row) => number(row.totals?.repeats)],
       ["Refused", (row) => number(row.totals?.refused)],
@@ -30,14 +33,21 @@ export function open() {
   });
   const routes = routesTable();
   return {
-    element: el("div", "stack", el("section", "", el("h2", "", "Addresses"), sources.element), el("section", "", el("h2", "", "Routes"), routes.element)),
+    element: el(
+      "div",
+      "stack",
+      el("section", "", el("h2", "", "Addresses"), sources.element),
+      el("section", "", el("h2", "", "Routes"), routes.element),
+    ),
     show({ overview, routes: what }) {
       if (what === null) return;
-      sources.show(what.sources.map((source) => ({
-        ...source,
-        totals: overview.sources[source.name],
-        health: overview.recent?.sources[source.name],
-      })));
+      sources.show(
+        what.sources.map((source) => ({
+          ...source,
+          totals: overview.sources[source.name],
+          health: overview.recent?.sources[source.name],
+        })),
+      );
       routes.show(what.items);
     },
   };

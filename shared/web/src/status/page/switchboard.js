@@ -20,7 +20,9 @@ export function planOf(overview, routes) {
     ? [...routes.items, { source: EVERY, kind: EVERY, deliver: [{ to: YOURS }] }]
     : routes.items;
   const kinds = items.slice(0, MOST);
-  const sources = Array.from(new Set([...kinds.map((route) => route.source), ...routes.sources.map(({ name }) => name)]));
+  const sources = Array.from(
+    new Set([...kinds.map((route) => route.source), ...routes.sources.map(({ name }) => name)]),
+  );
   const reached = Array.from(new Set(kinds.flatMap((route) => route.deliver.map(({ to }) => to))));
   const order = (of) => {
     const rows = kinds.flatMap((route, n) => (route.deliver.some(({ to }) => to === of) ? [n] : []));
@@ -52,9 +54,19 @@ function fitting(text, width) {
 
 function box(x, y, width, kind, lines, whole) {
   const texts = lines.map((line, n) =>
-    svg("text", { class: n > 0 ? "under" : "", x: x + 8, y: y + (lines.length === 1 ? 4 : -3 + n * 14) }, fitting(line, width - 14)));
-  return svg("g", { class: `box ${kind}` }, svg("title", {}, plain(whole, 300)),
-    svg("rect", { x, y: y - BOX / 2, width, height: BOX, rx: 5 }), ...texts);
+    svg(
+      "text",
+      { class: n > 0 ? "under" : "", x: x + 8, y: y + (lines.length === 1 ? 4 : -3 + n * 14) },
+      fitting(line, width - 14),
+    ),
+  );
+  return svg(
+    "g",
+    { class: `box ${kind}` },
+    svg("title", {}, plain(whole, 300)),
+    svg("rect", { x, y: y - BOX / 2, width, height: BOX, rx: 5 }),
+    ...texts,
+  );
 }
 
 // A line that carries a count.
@@ -84,7 +96,9 @@ function draw(room, plan) {
     const y = middle(n, plan.kinds.length);
     under.push(svg("path", { class: "wire", d: curve(out, sources.get(route.source), kind, y) }));
     for (const of of route.deliver) {
-      under.push(svg("path", { class: `wire ${conditions.get(of)}`, d: curve(kind + wide, y, end, destinations.get(of)) }));
+      under.push(
+        svg("path", { class: `wire ${conditions.get(of)}`, d: curve(kind + wide, y, end, destinations.get(of)) }),
+      );
     }
     const every = route.kind === EVERY ? "every kind" : route.kind;
     over.push(box(kind, y, wide, "kind", [every], every));
@@ -100,13 +114,19 @@ function draw(room, plan) {
     const y = destinations.get(of.name);
     if (!isNarrow) over.push(...trunk(end, to, y, of.condition, carried(of.health)));
     const sign = isNarrow ? end - 10 : end + 4;
-    if (of.condition === "failing") over.push(svg("path", { class: "cross", d: `M${sign} ${y - 7}l14 14m0 -14l-14 14` }));
+    if (of.condition === "failing")
+      over.push(svg("path", { class: "cross", d: `M${sign} ${y - 7}l14 14m0 -14l-14 14` }));
     if (of.condition === "held") over.push(svg("path", { class: "bars", d: `M${sign + 4} ${y - 8}v16m6 -16v16` }));
     const second = isNarrow ? carried(of.health) : standing(of);
     over.push(box(to, y, wide, of.condition, [of.name, second].filter(Boolean), inWords(of)));
   }
   const label = "From sources by kind to destinations; the table of routes says the same";
-  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...under, ...over);
+  return svg(
+    "svg",
+    { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+    ...under,
+    ...over,
+  );
 }
 
 function carried({ delivered, failed }) {
@@ -114,14 +134,19 @@ function carried({ delivered, failed }) {
 }
 
 function standing({ condition, dead, held }) {
-  const words = [["failing", "late"].includes(condition) ? condition : "", held > 0 || condition === "held" ? `${number(held)} held` : "",
-    dead > 0 ? `${number(dead)} dead` : ""];
+  const words = [
+    ["failing", "late"].includes(condition) ? condition : "",
+    held > 0 || condition === "held" ? `${number(held)} held` : "",
+    dead > 0 ? `${number(dead)} dead` : "",
+  ];
   return words.filter(Boolean).join(" · ");
 }
 
 function inWords({ name, condition, health, dead, held }) {
-  return `${name}: ${condition}; in the last hour ${number(health.delivered)} attempts delivered and ` +
-    `${number(health.failed)} failed; ${many(dead, "dead letter")}, ${number(held)} held`;
+  return (
+    `${name}: ${condition}; in the last hour ${number(health.delivered)} attempts delivered and ` +
+    `${number(health.failed)} failed; ${many(dead, "dead letter")}, ${number(held)} held`
+  );
 }
 
 export function board() {
@@ -130,7 +155,11 @@ export function board() {
   place.setAttribute("role", "region");
   place.setAttribute("aria-label", "The switchboard, drawn");
   const left = el("p", "quiet");
-  const legend = el("p", "quiet", "Out of a source: events stored. Into a destination: attempts of the last hour, ✓ delivered, ✕ failed.");
+  const legend = el(
+    "p",
+    "quiet",
+    "Out of a source: events stored. Into a destination: attempts of the last hour, ✓ delivered, ✕ failed.",
+  );
   const picture = drawn(place, draw);
   return {
     element: el("div", "", place, legend, left),

@@ -106,7 +106,12 @@ export function bytes(value) {
 
 // A duration as it is spoken: 90000 -> "1.5 min".
 export function span(ms) {
-  const units = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1_000]];
+  const units = [
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["min", 60_000],
+    ["s", 1_000],
+  ];
   const [unit, size] = units.find(([, size]) => ms >= size) ?? ["ms", 1];
   return `${NUMBERS.format(Math.round((ms / size) * 10) / 10)} ${unit}`;
 }

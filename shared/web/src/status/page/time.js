@@ -58,7 +58,11 @@ export function age(iso) {
 }
 
 function whole(ms) {
-  const units = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000]];
+  const units = [
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["min", 60_000],
+  ];
   const [unit, size] = units.find(([, size]) => ms >= size);
   return `${Math.floor(ms / size)} ${unit}`;
 }
