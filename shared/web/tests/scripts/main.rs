@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/status/page");
-const STORIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/page");
+const STORIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts");
 
 /// The page's scripts where Node takes them for modules, which the folder they live in does not tell it.
 fn scripts(story: &str) -> PathBuf {
