@@ -3,11 +3,12 @@
 use std::sync::LazyLock;
 
 use axum::response::{Html, IntoResponse, Response};
-use http::StatusCode;
-use http::header::CONTENT_TYPE;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 
 mod bundle;
 
+use super::tag::{Tag, tagged};
 use bundle::{Script, bundle};
 
 const INDEX: &str = include_str!("page/index.html");
@@ -93,8 +94,15 @@ const SCRIPTS: [Script; 35] = [
 ];
 
 impl Asset {
-    pub(super) fn response(self) -> Response {
-        ([(CONTENT_TYPE, self.kind)], (self.text)()).into_response()
+    /// The file, where the browser does not have it as it is now. It asks each time.
+    pub(super) fn response(self, headers: &HeaderMap) -> Response {
+        let text = (self.text)();
+        let mut response = tagged(headers, &Tag::of(text.as_bytes()), || {
+            ([(CONTENT_TYPE, self.kind)], text).into_response()
+        });
+        let asks = HeaderValue::from_static("no-cache");
+        response.headers_mut().insert(CACHE_CONTROL, asks);
+        response
     }
 }
 

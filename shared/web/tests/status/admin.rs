@@ -12,8 +12,14 @@ use crate::fake::{CAUSE, Call};
 
 const ALL: &str = r#"{"all":true}"#;
 
-fn routes() -> [(Method, &'static str, &'static str); 6] {
+pub(crate) fn routes() -> [(Method, &'static str, &'static str); 8] {
     [
+        (
+            Method::POST,
+            "/admin/replay",
+            r#"{"from":"2025-11-29T00:00:00Z"}"#,
+        ),
+        (Method::POST, "/admin/test", r#"{"destination":"crm"}"#),
         (Method::POST, "/admin/redrive", ALL),
         (Method::POST, "/admin/hold", r#"{"destination":"crm"}"#),
         (Method::POST, "/admin/release", r#"{"destination":"crm"}"#),
@@ -42,24 +48,98 @@ fn with_dead(each: u32) -> Desk {
     desk
 }
 
-#[tokio::test]
-async fn only_the_token_in_a_header_opens_the_admin_interface() {
-    let desk = Desk::new();
-    let cookie = desk.cookie().await;
+/// What a request with these headers comes to, on every route; nothing is moved or sent where it is no success.
+async fn every_route(desk: &Desk, headers: &[Header], expected: StatusCode) {
     for (method, path, body) in routes() {
-        for headers in [
-            vec![json_type()],
-            vec![json_type(), cookie.clone()],
-            vec![json_type(), bearer("another")],
-            vec![json_type(), bearer("")],
-            vec![cookie.clone(), ("content-type", "text/plain".into())],
-        ] {
-            let seen = desk.send(ask(method.clone(), path, &headers, body)).await;
-            assert_eq!(seen.status, StatusCode::UNAUTHORIZED, "{path} {headers:?}");
-            assert_eq!(seen.header("www-authenticate"), "Bearer");
-        }
+        let seen = desk.send(ask(method, path, headers, body)).await;
+        assert_eq!(seen.status, expected, "{path} {headers:?}");
+        seen.problem();
+        let told = seen.header("www-authenticate");
+        assert_eq!(told == "Bearer", expected == StatusCode::UNAUTHORIZED);
     }
     assert_eq!(desk.fake.calls(), [], "nothing moved");
+    let came = desk.tests.came.lock().expect("came");
+    assert!(came.is_empty(), "nothing was sent");
+}
+
+/// The header by which the page says that a request is its own.
+fn pages() -> Header {
+    ("switchboard-request", "page".to_owned())
+}
+
+#[tokio::test]
+async fn nothing_changes_without_the_token_or_a_sign_in() {
+    let desk = Desk::new();
+    let forged = ("cookie", "switchboard-session=1.x".to_owned());
+    for headers in [
+        vec![json_type()],
+        vec![json_type(), bearer("another")],
+        vec![json_type(), bearer("")],
+        vec![json_type(), pages()],
+        vec![json_type(), pages(), forged],
+        vec![json_type(), pages(), bearer("another")],
+    ] {
+        every_route(&desk, &headers, StatusCode::UNAUTHORIZED).await;
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_changes_nothing_without_the_header_of_the_page() {
+    let desk = Desk::new();
+    let cookie = desk.cookie().await;
+    let other = |value: &str| ("switchboard-request", value.to_owned());
+    for headers in [
+        vec![json_type(), cookie.clone()],
+        vec![cookie.clone(), ("content-type", "text/plain".into())],
+        vec![json_type(), cookie.clone(), other("")],
+        vec![json_type(), cookie.clone(), other("Page")],
+        vec![json_type(), cookie.clone(), pages(), pages()],
+        vec![json_type(), cookie.clone(), bearer("another")],
+    ] {
+        every_route(&desk, &headers, StatusCode::FORBIDDEN).await;
+    }
+    desk.clock.advance(std::time::Duration::from_hours(12));
+    let late = [json_type(), cookie, pages()];
+    every_route(&desk, &late, StatusCode::UNAUTHORIZED).await;
+}
+
+#[tokio::test]
+async fn a_sign_in_with_the_header_of_the_page_does_what_the_token_does() {
+    let desk = Desk::new();
+    let headers = [json_type(), desk.cookie().await, pages()];
+    for (method, path, body) in routes() {
+        let seen = desk.send(ask(method, path, &headers, body)).await;
+        assert_eq!(seen.status, StatusCode::OK, "{path}: {}", seen.text);
+    }
+}
+
+#[tokio::test]
+async fn no_page_of_another_site_is_let_send_the_header() {
+    let desk = Desk::new();
+    let cookie = desk.cookie().await;
+    for (method, path, _) in routes() {
+        let asked = [
+            ("origin", "https://evil.example".to_owned()),
+            ("access-control-request-method", method.to_string()),
+            (
+                "access-control-request-headers",
+                "switchboard-request".to_owned(),
+            ),
+        ];
+        let seen = desk.send(ask(Method::OPTIONS, path, &asked, "")).await;
+        assert_eq!(seen.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
+        for name in seen.headers.keys() {
+            let name = name.as_str();
+            assert!(!name.starts_with("access-control"), "{path} {name}");
+        }
+    }
+    for foreign in [
+        ("origin", "https://evil.example".to_owned()),
+        ("sec-fetch-site", "same-site".to_owned()),
+    ] {
+        let headers = [json_type(), cookie.clone(), pages(), foreign];
+        every_route(&desk, &headers, StatusCode::FORBIDDEN).await;
+    }
 }
 
 #[tokio::test]
@@ -108,11 +188,10 @@ async fn a_wrong_method_content_type_or_size_moves_nothing() {
     assert_eq!(desk.fake.calls(), [], "nothing moved");
 }
 
-#[tokio::test]
-async fn a_body_of_another_shape_is_answered_400_and_not_quoted() {
-    let desk = Desk::new();
+/// Bodies that no route of the admin interface takes.
+pub(crate) fn of_another_shape() -> Vec<(&'static str, &'static str)> {
     let (redrive, release) = ("/admin/redrive", "/admin/release");
-    for (path, body) in [
+    vec![
         (redrive, ""),
         (redrive, "{}"),
         (redrive, "[]"),
@@ -123,11 +202,21 @@ async fn a_body_of_another_shape_is_answered_400_and_not_quoted() {
         (redrive, r#"{"destination":"No Name"}"#),
         (redrive, r#"{"deliveries":["QUOTED"]}"#),
         (redrive, r#"{"all":true} trailing"#),
+        (redrive, r#"{"all":true,"per_second":0}"#),
+        (redrive, r#"{"all":true,"per_second":1001}"#),
+        (redrive, r#"{"all":true,"per_second":"QUOTED"}"#),
+        (redrive, r#"{"per_second":1}"#),
         (release, r#"{"destination":"crm","per_second":0}"#),
         (release, r#"{"destination":"crm","per_second":-1}"#),
         ("/admin/hold", r#"{"destination":"crm","per_second":1}"#),
         ("/admin/endpoint", ""),
-    ] {
+    ]
+}
+
+#[tokio::test]
+async fn a_body_of_another_shape_is_answered_400_and_not_quoted() {
+    let desk = Desk::new();
+    for (path, body) in of_another_shape() {
         let method = if path == "/admin/endpoint" {
             Method::PUT
         } else {
@@ -135,7 +224,7 @@ async fn a_body_of_another_shape_is_answered_400_and_not_quoted() {
         };
         let seen = desk.admin(method, path, body).await;
         assert_eq!(seen.status, StatusCode::BAD_REQUEST, "{path} {body}");
-        assert!(seen.json()["error"].is_string());
+        seen.problem();
         assert!(!seen.text.contains("QUOTED"), "{}", seen.text);
     }
     assert_eq!(desk.fake.calls(), [], "nothing moved");
@@ -168,6 +257,24 @@ async fn a_redrive_moves_what_is_meant_and_tells_how_many() {
 }
 
 #[tokio::test]
+async fn a_redrive_starts_as_many_each_second_as_was_asked_for() {
+    let desk = with_dead(1);
+    for (body, per_second) in [(ALL, 50), (r#"{"all":true,"per_second":1000}"#, 1000)] {
+        desk.admin(Method::POST, "/admin/redrive", body).await;
+        let spread = Spread {
+            start: NOW,
+            per_second,
+        };
+        let calls = desk.fake.changes();
+        let last = calls.last().expect("a step");
+        assert!(
+            matches!(last, Call::Requeue(_, asked, _) if *asked == spread),
+            "{last:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_destination_that_there_is_not_is_a_clear_error() {
     let desk = Desk::new();
     for path in ["/admin/redrive", "/admin/hold", "/admin/release"] {
@@ -175,10 +282,7 @@ async fn a_destination_that_there_is_not_is_a_clear_error() {
             .admin(Method::POST, path, r#"{"destination":"crn"}"#)
             .await;
         assert_eq!(seen.status, StatusCode::NOT_FOUND, "{path}");
-        assert_eq!(
-            seen.json(),
-            json!({ "error": "there is no destination named \"crn\"" })
-        );
+        assert_eq!(seen.problem(), "there is no destination named \"crn\"");
     }
     assert_eq!(desk.fake.calls(), [], "nothing moved");
 }
@@ -264,7 +368,7 @@ async fn there_is_nothing_to_rotate_while_your_endpoint_is_not_set() {
     let desk = Desk::new();
     let seen = desk.admin(Method::POST, "/admin/endpoint/rotate", "").await;
     assert_eq!(seen.status, StatusCode::CONFLICT);
-    assert_eq!(seen.json(), json!({ "error": "your endpoint is not set" }));
+    assert_eq!(seen.problem(), "your endpoint is not set");
 }
 
 #[tokio::test]
@@ -297,10 +401,8 @@ async fn a_store_that_fails_half_way_is_answered_503_with_what_was_moved() {
     desk.fake.works_for.store(1, Ordering::SeqCst);
     let seen = desk.admin(Method::POST, "/admin/redrive", ALL).await;
     assert_eq!(seen.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(
-        seen.json(),
-        json!({ "error": "the store is not reachable", "moved": 500 })
-    );
+    assert_eq!(seen.problem(), "the store is not reachable");
+    assert_eq!(seen.json()["moved"], 500);
     assert!(!seen.text.contains(CAUSE));
     desk.fake.works_for.store(u32::MAX, Ordering::SeqCst);
     let seen = desk.admin(Method::POST, "/admin/redrive", ALL).await;

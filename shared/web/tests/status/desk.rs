@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use http::{HeaderMap, Method, Request, StatusCode};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
@@ -13,6 +13,8 @@ use serde_json::Value;
 use switchboard_core::alert::{Record, Standing};
 use switchboard_core::configuration::{self, Configuration, Origin};
 use switchboard_core::delivery::{AttemptRecord, State, Verdict};
+use switchboard_core::event::Event;
+use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{DeliveryId, EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use switchboard_core::piece::Piece;
@@ -20,14 +22,17 @@ use switchboard_core::refusal::Refusal;
 use switchboard_core::secret::{Reference, Secret, SecretReader};
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    DeadLetter, Declined, DeclinedCount, DeliveryView, DestinationTotals, EventRow, EventView,
-    Overview, RefusalRow, SourceTotals, Totals,
+    Bound, DeadLetter, DeadLetterGroup, DeadLetterGroups, Declined, DeclinedCount, DeliveryView,
+    DestinationTotals, EventRow, EventView, Health, LastFailure, Looked, Overview, QueueDepth,
+    Recent, RefusalRow, SourceHealth, SourceTotals, Totals, minute_of,
 };
 use switchboard_testkit::clock::HandClock;
 use switchboard_web::status::{Setup, Status, router};
 use tower::ServiceExt;
 
+use crate::described::described;
 use crate::fake::{Fake, Shown};
+use crate::range::TestRange;
 
 pub(crate) const TOKEN: &str = "admin-token-7f3a";
 pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_764_446_400);
@@ -35,6 +40,11 @@ pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_764_446_400);
 pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script>\u{202e}\u{2028}<!--\"\\\n";
 /// An id that no floating point number can hold.
 pub(crate) const LONG_NUMBER: &str = "9007199254740993";
+
+/// A signature of the sender's.
+pub(crate) const PROOF: &str = "PROOF-OF-THE-SENDER";
+/// A body that is no text.
+pub(crate) const BODY: &[u8] = b"{\"id\":9007199254740993,\"x\":\"\xff\x00\"}";
 
 /// Everything that must never be shown, under the name it is referred to by.
 pub(crate) const SECRETS: [(&str, &str); 5] = [
@@ -122,6 +132,64 @@ pub(crate) fn delivery_id(n: u32) -> DeliveryId {
     DeliveryId::of(&event_id(), &destination("accounting"), &action, Run(n))
 }
 
+/// The event as it was stored: bytes that are no text, and headers of every kind.
+fn stored() -> Event {
+    let headers = [
+        ("content-type", "application/json"),
+        ("x-shopify-topic", "orders/create"),
+        ("x-shopify-hmac-sha256", PROOF),
+    ];
+    let headers = headers.map(|(name, value)| {
+        let name = http::HeaderName::from_static(name);
+        (name, http::HeaderValue::from_static(value))
+    });
+    Event {
+        id: event_id(),
+        source: source("shop"),
+        sender_id: SenderId::new(LONG_NUMBER).expect("id"),
+        kind: Kind::new(HOSTILE).expect("kind"),
+        received_at: NOW,
+        headers: KeptHeaders::of(&HeaderMap::from_iter(headers)),
+        body: Bytes::from_static(BODY),
+    }
+}
+
+fn recent() -> Recent {
+    let mut recent = Recent::quiet(NOW);
+    recent
+        .minute_mut(minute_of(NOW))
+        .expect("the running minute")
+        .failures = 6;
+    let health = Health {
+        failed: 6,
+        p50_ms: Some(Bound {
+            ms: 20,
+            or_more: false,
+        }),
+        p95_ms: Some(Bound {
+            ms: 10_000,
+            or_more: true,
+        }),
+        last_failure: Some(LastFailure {
+            at: NOW,
+            why: "answer 503".to_owned(),
+        }),
+        in_flight: Some(0),
+        oldest_due: Some(NOW),
+        ..Health::default()
+    };
+    recent
+        .destinations
+        .insert(destination("accounting"), health);
+    let shop = SourceHealth {
+        last_event: Some(NOW),
+        last_refusal: None,
+    };
+    recent.sources.insert(source("shop"), shop);
+    recent.queue = Some(QueueDepth::default());
+    recent
+}
+
 fn shown() -> Shown {
     let kind = Kind::new(HOSTILE).expect("kind");
     let row = EventRow {
@@ -167,6 +235,21 @@ fn shown() -> Shown {
     };
     Shown {
         overview: overview(),
+        recent: recent(),
+        stored: Some(stored()),
+        groups: DeadLetterGroups {
+            items: vec![DeadLetterGroup {
+                destination: destination("accounting"),
+                reason: "attempts used up: last answer 503".to_owned(),
+                count: 1,
+                oldest: NOW,
+                newest: NOW,
+            }],
+            looked: Looked {
+                at: 1,
+                back_to: None,
+            },
+        },
         events: vec![row.clone()],
         event: Some(EventView {
             row,
@@ -248,6 +331,7 @@ pub(crate) struct Desk {
     pub(crate) fake: Arc<Fake>,
     pub(crate) clock: Arc<HandClock>,
     pub(crate) status: Arc<Status<Fake>>,
+    pub(crate) tests: Arc<TestRange>,
     router: Router,
 }
 
@@ -257,21 +341,37 @@ impl Desk {
     }
 
     pub(crate) fn with(before: &str, token: &str) -> Self {
-        let fake = Arc::new(Fake::new(shown()));
+        Self::made(before, token, shown())
+    }
+
+    /// One that shows something else.
+    pub(crate) fn showing(change: impl FnOnce(&mut Shown)) -> Self {
+        let mut shown = shown();
+        change(&mut shown);
+        Self::made("", TOKEN, shown)
+    }
+
+    fn made(before: &str, token: &str, shown: Shown) -> Self {
+        let fake = Arc::new(Fake::new(shown));
         let clock = Arc::new(HandClock::at(NOW));
+        let configuration = configuration(before);
+        let tests = TestRange::open();
+        let tester = tests.tester(&configuration, &clock);
         let status = Arc::new(Status::new(Setup {
-            configuration: configuration(before),
+            configuration,
             backend: Arc::clone(&fake),
             clock: Arc::<HandClock>::clone(&clock),
             rng: Box::new(ChaCha20Rng::seed_from_u64(7)),
             admin_token: Secret::new(token).expect("token"),
             address: "http://127.0.0.1:3000".parse().expect("address"),
+            tester,
         }));
         Self {
             router: router(Arc::clone(&status)),
             fake,
             clock,
             status,
+            tests,
         }
     }
 
@@ -302,14 +402,18 @@ impl Desk {
 
 /// Sends a request to a router.
 pub(crate) async fn send(router: &Router, request: Request<Body>) -> Seen {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let response = router.clone().oneshot(request).await.expect("answer");
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.expect("body");
-    Seen {
+    let seen = Seen {
         status: parts.status,
         headers: parts.headers,
-        text: String::from_utf8(bytes.to_vec()).expect("text"),
-    }
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        bytes,
+    };
+    described(&method, &path, &seen);
+    seen
 }
 
 /// What came back.
@@ -318,6 +422,7 @@ pub(crate) struct Seen {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) text: String,
+    pub(crate) bytes: Bytes,
 }
 
 impl Seen {
@@ -329,6 +434,19 @@ impl Seen {
         self.headers
             .get(name)
             .map_or("", |value| value.to_str().expect("text"))
+    }
+
+    /// Why it is not what was asked for: the problem's detail, which says the same status as the answer.
+    pub(crate) fn problem(&self) -> String {
+        assert_eq!(
+            self.header("content-type"),
+            "application/problem+json",
+            "{self:?}"
+        );
+        let told = self.json();
+        assert_eq!(told["status"], self.status.as_u16());
+        assert_eq!(told["type"], "about:blank");
+        told["detail"].as_str().expect("a detail").to_owned()
     }
 
     /// Name and value of the cookie that was set.

@@ -7,7 +7,11 @@ mod configuration;
 #[cfg(test)]
 mod deployed;
 #[cfg(test)]
+mod described;
+#[cfg(test)]
 mod desk;
+#[cfg(test)]
+mod events;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
@@ -15,6 +19,14 @@ mod guard;
 #[cfg(test)]
 mod operate;
 #[cfg(test)]
+mod overview;
+#[cfg(test)]
+mod range;
+#[cfg(test)]
 mod reading;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
 mod sign_in;
+#[cfg(test)]
+mod trial;
