@@ -69,13 +69,12 @@ pub(super) async fn replay<B: Backend>(
                 )
             })?,
     };
-    let run = progress.run().0;
     let done = status.operator.replay(&replay, progress).await?;
     Ok(Json(ReplayAnswer {
         events: done.events,
         deliveries: done.deliveries,
         looked: done.looked,
-        run,
+        run: done.run.0,
         progress: done
             .next
             .map(|next| with_check(&next.to_string(), &belongs_to)),

@@ -71,29 +71,23 @@ fn told(method: &Method, path: &str, status: StatusCode) -> Option<String> {
 /// Holds an answer against the description; what is nowhere, or no method of its address, is a problem.
 pub(crate) fn described(method: &Method, path: &str, seen: &Seen) {
     let what = format!("{method} {path}: {}", seen.status);
-    let schema = match told(method, path, seen.status) {
-        Some(place) => {
-            let response = DESCRIPTION.pointer(&place).expect("told");
-            let Some(content) = response["content"].as_object() else {
-                assert_eq!(seen.text, "", "{what} has no body");
-                return;
-            };
-            let kind = seen.header("content-type");
-            let kind = kind.split(';').next().unwrap_or_default();
-            assert!(content.contains_key(kind), "{what} is {kind:?}");
-            format!("{place}/content/{}/schema", part(kind))
-        }
-        None => {
-            let method_is_told = template(path)
-                .map(|of| &DESCRIPTION["paths"][of])
-                .is_some_and(|of| !of[method.as_str().to_lowercase()].is_null());
-            assert!(!method_is_told, "{what} is not described");
-            assert!(
-                matches!(seen.status.as_u16(), 403 | 404 | 405 | 503),
-                "{what} is not described"
-            );
-            PROBLEM.to_owned()
-        }
+    let schema = if let Some(place) = told(method, path, seen.status) {
+        let response = DESCRIPTION.pointer(&place).expect("told");
+        let Some(content) = response["content"].as_object() else {
+            assert_eq!(seen.text, "", "{what} has no body");
+            return;
+        };
+        let kind = seen.header("content-type");
+        let kind = kind.split(';').next().unwrap_or_default();
+        assert!(content.contains_key(kind), "{what} is {kind:?}");
+        format!("{place}/content/{}/schema", part(kind))
+    } else {
+        let method_is_told = template(path)
+            .map(|of| &DESCRIPTION["paths"][of])
+            .is_some_and(|of| !of[method.as_str().to_lowercase()].is_null());
+        let is_usual = matches!(seen.status.as_u16(), 403 | 404 | 405 | 503);
+        assert!(is_usual && !method_is_told, "{what} is not described");
+        PROBLEM.to_owned()
     };
     let is_json = seen.header("content-type").ends_with("json");
     if is_json && *method != Method::HEAD {

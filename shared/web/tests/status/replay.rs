@@ -88,7 +88,7 @@ async fn a_replay_goes_on_from_its_progress_until_nothing_is_left() {
         source: SourceName::parse("shop").ok(),
         from: Timestamp::parse(FROM),
         // Nothing that comes after it began.
-        until: Some(NOW),
+        until: Some(NOW.plus(std::time::Duration::from_millis(1))),
         ..EventSearch::default()
     };
     assert_eq!(asked.len(), 2);
@@ -152,6 +152,10 @@ async fn what_is_no_wish_or_goes_on_from_another_replay_changes_nothing() {
         assert!(told.starts_with(why), "{body}: {told}");
         assert!(!seen.text.contains("QUOTED"), "{}", seen.text);
     }
+    let yours = json!({ "from": FROM, "to": "your-endpoint" });
+    let unset = replay(&desk, &yours).await;
+    assert_eq!(unset.status, StatusCode::CONFLICT);
+    assert_eq!(unset.problem(), "your endpoint is not set");
     let unknown = replay(&desk, &json!({ "from": FROM, "to": "crn" })).await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     assert_eq!(stored(&desk.fake), []);
