@@ -124,7 +124,7 @@ async fn a_cookie_is_not_enough_to_change_anything() {
             "fetch('{path}', {{ method: '{method}', headers: {{ 'content-type': 'application/json' }} }})\
              .then((answer) => answer.status)"
         );
-        assert_eq!(browser.evaluate(&script).await, 401, "{method} {path}");
+        assert_eq!(browser.evaluate(&script).await, 403, "{method} {path}");
     }
     browser.close().await;
 }
