@@ -21,7 +21,7 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; conn
 /// What the page uses none of. It writes texts to the clipboard when somebody asks it to.
 const PERMISSIONS: &str = "accelerometer=(), camera=(), clipboard-read=(), clipboard-write=(self), display-capture=(), \
     fullscreen=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), microphone=(), midi=(), payment=(), \
-    publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=(), web-share=(), xr-spatial-tracking=()";
+    publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=()";
 /// Why a request of another site's page is not served.
 pub(super) const OTHER_SITE: &str = "sent by a page of another site: not allowed";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
