@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::desk::{Desk, Seen};
 
+/// How long what must come may take.
+const LIMIT: Duration = Duration::from_secs(20);
+
 async fn test(desk: &Desk, destination: &str) -> Seen {
     let body = json!({ "destination": destination }).to_string();
-    desk.admin(Method::POST, "/admin/test", &body).await
+    let asking = desk.admin(Method::POST, "/admin/test", &body);
+    let answered = tokio::time::timeout(LIMIT, asking).await;
+    answered.expect("an answer, also while another test waits for its own")
 }
 
 /// How many tests came, once there are as many as that.
@@ -20,8 +26,7 @@ async fn came(desk: &Desk, count: usize) {
             tokio::task::yield_now().await;
         }
     };
-    let limit = std::time::Duration::from_secs(20);
-    tokio::time::timeout(limit, waiting)
+    tokio::time::timeout(LIMIT, waiting)
         .await
         .expect("it comes");
 }
