@@ -219,6 +219,8 @@ async fn while_nothing_could_be_read_everything_is_to_be_tried_again() {
         assert_eq!(seen.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
         assert_eq!(seen.header("retry-after"), "5");
         assert_eq!(seen.problem(), "try again", "no cause is told");
+        assert_eq!(seen.header("cache-control"), "no-store");
+        assert_ne!(seen.header("content-security-policy"), "");
     }
     deployment.store.fails(None);
     deployment.clock.advance(std::time::Duration::from_secs(5));
