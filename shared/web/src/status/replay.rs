@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use switchboard_core::operate::{PER_SECOND, Progress, Replay};
+use switchboard_core::operate::{OperateError, PER_SECOND, Progress, Replay};
 use switchboard_core::ports::Backend;
 use switchboard_core::views::Looked;
 
@@ -60,7 +60,8 @@ pub(super) async fn replay<B: Backend>(
     let replay = body.read()?;
     let belongs_to = what_it_is(&replay);
     let progress = match progress {
-        None => Progress::begin(status.clock.now()),
+        None if replay.is_dry => Progress::begin(status.clock.now()),
+        None => status.operator.begin_replay(&replay),
         Some(text) => checked(&text, &belongs_to)
             .and_then(Progress::parse)
             .ok_or_else(|| {
@@ -69,7 +70,9 @@ pub(super) async fn replay<B: Backend>(
                 )
             })?,
     };
-    let done = status.operator.replay(&replay, progress).await?;
+    let again = with_check(&progress.to_string(), &belongs_to);
+    let done = status.operator.replay(&replay, progress).await;
+    let done = done.map_err(|error| cut(error, again))?;
     Ok(Json(ReplayAnswer {
         events: done.events,
         deliveries: done.deliveries,
@@ -79,6 +82,14 @@ pub(super) async fn replay<B: Backend>(
             .next
             .map(|next| with_check(&next.to_string(), &belongs_to)),
     }))
+}
+
+/// A replay that was cut is told where it goes on, also in its first call: begun anew it would deliver again what is planned.
+fn cut(error: OperateError, progress: String) -> Failure {
+    match Failure::from(error) {
+        Failure::Unreachable { moved: Some(moved) } => Failure::CutReplay { moved, progress },
+        other => other,
+    }
 }
 
 impl ReplayBody {

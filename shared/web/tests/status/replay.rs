@@ -170,12 +170,21 @@ async fn one_event_is_replayed_by_its_senders_id_alone() {
 }
 
 #[tokio::test]
-async fn a_replay_cut_by_the_store_tells_what_it_planned_for_certain() {
+async fn a_replay_cut_by_the_store_goes_on_with_the_same_run() {
     let desk = desk();
     // The events and the settings are read, the run is not stored.
     desk.fake.works_for.store(2, Ordering::SeqCst);
     let seen = replay(&desk, &json!({ "from": FROM })).await;
     assert_eq!(seen.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(seen.json()["moved"], 0);
+    let told = seen.json();
+    assert_eq!(told["moved"], 0);
     assert_eq!(stored(&desk.fake).len(), 1, "it was asked for");
+    desk.fake.works_for.store(u32::MAX, Ordering::SeqCst);
+    desk.clock.advance(std::time::Duration::from_secs(5));
+    let wish = json!({ "from": FROM, "progress": told["progress"] });
+    let again = replay(&desk, &wish).await;
+    assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+    let runs: Vec<Run> = stored(&desk.fake).iter().map(|(run, _)| *run).collect();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs.first(), runs.get(1), "the same run: planned once");
 }

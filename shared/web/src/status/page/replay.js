@@ -24,6 +24,10 @@ function steps(asked, perSecond, dry) {
       per_second: perSecond,
       dry_run: dry,
       ...(progress === null ? {} : { progress }),
+    }).catch((error) => {
+      // What was cut goes on as the same replay, also when it was the first call.
+      progress = error.told?.progress ?? progress;
+      throw error;
     });
     sum.events += told.events;
     sum.deliveries += told.deliveries;
