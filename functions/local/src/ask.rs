@@ -54,13 +54,23 @@ async fn ask(
     path: &str,
     body: Option<Value>,
 ) -> Result<Value, Failed> {
-    let token = token::of_client(reach.token.as_deref(), &reach.data.folder)?;
-    let flags = reach.data.flag();
-    let (status, value) = answer(&reach.url, &token, &flags, method, path, body).await?;
+    let (status, value) = asked(reach, method, path, body).await?;
     match status {
         StatusCode::OK | StatusCode::NO_CONTENT => Ok(value),
         status => Err(refused(status, &value)),
     }
+}
+
+/// What is answered, whatever it is.
+async fn asked(
+    reach: &Reach,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+) -> Result<(StatusCode, Value), Failed> {
+    let token = token::of_client(reach.token.as_deref(), &reach.data.folder)?;
+    let flags = reach.data.flag();
+    answer(&reach.url, &token, &flags, method, path, body).await
 }
 
 /// What is answered to a request with the admin token. `flags` start a Switchboard that would be there.

@@ -1,8 +1,12 @@
 //! `replay` against a running Switchboard.
 
+use axum::Json;
+use axum::response::IntoResponse as _;
 use http::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
+use switchboard_tests::run::Run;
 use switchboard_tests::setting::{running, sender};
+use switchboard_tests::sink::Sink;
 
 const FROM: &str = "2026-01-01T00:00:00Z";
 
@@ -102,6 +106,32 @@ async fn more_events_than_one_call_takes_are_replayed_call_by_call() {
         "how far it was: {printed}"
     );
     switchboard.wait_total("delivered", 750).await;
+}
+
+#[tokio::test]
+async fn a_replay_that_was_cut_says_how_it_goes_on() {
+    let sink = Sink::start().await;
+    sink.answer(|_, _| {
+        let problem = json!({ "detail": "the store is not reachable", "progress": "1.2.3." });
+        (StatusCode::SERVICE_UNAVAILABLE, Json(problem)).into_response()
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = sink.url("/");
+    let arguments = ["replay", "--from", FROM, "--url", &url];
+    let ended = Run::of(folder.path(), &arguments).ended().await;
+    assert_eq!(ended.code, 1);
+    assert_eq!(
+        ended.lines(),
+        [
+            "switchboard: the replay was cut; it goes on with the same command and --progress '1.2.3.'",
+            "switchboard: the store is not reachable (503 Service Unavailable)",
+        ]
+    );
+    let again = [arguments.as_slice(), &["--progress", "1.2.3."]].concat();
+    Run::of(folder.path(), &again).ended().await;
+    let came = sink.received();
+    let last: Value = serde_json::from_slice(&came.last().expect("it asked").body).expect("JSON");
+    assert_eq!(last["progress"], "1.2.3.");
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! `replay`: call after call until nothing is left, telling how far it is.
 
-use http::Method;
+use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::lists::parameters;
-use super::print::json;
-use super::{ask, number};
+use super::print::{json, shown};
+use super::{asked, number, refused};
 use crate::command::Replay;
 use crate::end::{Failed, complain, say};
 
@@ -20,7 +20,10 @@ struct Sum {
 pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
     let mut body: Map<String, Value> = parameters(&command.narrowed)
         .into_iter()
-        .chain([("to", command.to.as_deref())])
+        .chain([
+            ("to", command.to.as_deref()),
+            ("progress", command.progress.as_deref()),
+        ])
         .filter_map(|(name, value)| Some((name.to_owned(), json!(value?))))
         .collect();
     body.insert("per_second".to_owned(), json!(command.per_second));
@@ -28,16 +31,18 @@ pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
     let mut sum = Sum::default();
     loop {
         let wish = Some(Value::Object(body.clone()));
-        let answer = ask(&command.reach, Method::POST, "/admin/replay", wish).await;
-        let answer = answer.inspect_err(|_| {
-            if sum.deliveries > 0 && !command.dry_run {
-                // They are stored; beginning again would deliver them once more.
-                complain(&format!(
-                    "switchboard: before that, {}",
-                    told(&command, &sum)
-                ));
+        let asked = asked(&command.reach, Method::POST, "/admin/replay", wish).await;
+        let answer = match asked {
+            Ok((StatusCode::OK, answer)) => answer,
+            Ok((status, problem)) => {
+                cut(&command, &body, &problem);
+                return Err(refused(status, &problem));
             }
-        })?;
+            Err(failed) => {
+                cut(&command, &body, &Value::Null);
+                return Err(failed);
+            }
+        };
         let looked = answer.get("looked").unwrap_or(&Value::Null);
         sum = Sum {
             events: sum.events.saturating_add(number(&answer, "events")?),
@@ -64,6 +69,17 @@ pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
                 body.insert("progress".to_owned(), progress.clone());
             }
         }
+    }
+}
+
+/// Tells how a replay that was cut goes on: begun anew, it would deliver again what is planned already.
+fn cut(command: &Replay, body: &Map<String, Value>, problem: &Value) {
+    let known = problem.get("progress").or_else(|| body.get("progress"));
+    if let (false, Some(progress)) = (command.dry_run, known.and_then(Value::as_str)) {
+        complain(&format!(
+            "switchboard: the replay was cut; it goes on with the same command and --progress '{}'",
+            shown(progress)
+        ));
     }
 }
 

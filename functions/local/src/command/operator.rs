@@ -181,6 +181,9 @@ pub(crate) struct Replay {
     /// How many start each second; 50 without it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) per_second: Option<u32>,
+    /// Go on with a replay that was cut, which names this; all else must be as it was
+    #[arg(long, value_name = "PROGRESS")]
+    pub(crate) progress: Option<String>,
     /// Only count what would be delivered
     #[arg(long)]
     pub(crate) dry_run: bool,
