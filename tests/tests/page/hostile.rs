@@ -143,13 +143,10 @@ async fn long_texts_are_cut_and_the_page_fits_a_narrow_window() {
         view(&mut browser, address).await;
         for width in [2500, 1280, 400, 320] {
             browser.widen(width).await;
-            let wide = browser
-                .evaluate("document.documentElement.scrollWidth")
-                .await;
-            assert!(
-                wide.as_u64().is_some_and(|wide| wide <= u64::from(width)),
-                "{address} has {wide} pixels in a window of {width}"
-            );
+            // The drawings follow the window's width a moment later.
+            let fits = format!("document.documentElement.scrollWidth <= {width}");
+            let what = format!("{address} fits into a window of {width} pixels");
+            browser.wait(&what, &fits).await;
         }
     }
     nothing_was_carried_out(&mut browser).await;
