@@ -27,6 +27,8 @@ mod reading;
 #[cfg(test)]
 mod replay;
 #[cfg(test)]
+mod shown;
+#[cfg(test)]
 mod sign_in;
 #[cfg(test)]
 mod trial;
