@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod admin;
 #[cfg(test)]
+mod allowed;
+#[cfg(test)]
 mod configuration;
 #[cfg(test)]
 mod deployed;
