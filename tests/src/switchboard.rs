@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::Value;
+use switchboard_core::time::Timestamp;
 use switchboard_web::client;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -17,7 +18,7 @@ use url::Url;
 
 use self::start::serving;
 pub use self::start::{Start, beside, binary, command};
-use crate::sender::Sender;
+use crate::sender::{Sender, now};
 use crate::wait::{self, DEADLINE};
 
 mod start;
@@ -41,6 +42,12 @@ pub struct Switchboard {
     pub sign_in: Url,
     /// Everything it printed until it was running.
     pub printed: Vec<String>,
+}
+
+/// As of when an overview is.
+fn as_of(overview: &Value) -> Timestamp {
+    let at = overview["at"].as_str().and_then(Timestamp::parse);
+    at.expect("a moment")
 }
 
 impl Switchboard {
@@ -172,11 +179,16 @@ impl Switchboard {
         Some((status, serde_json::from_slice(&body).unwrap_or_default()))
     }
 
-    /// What it answers to a GET.
+    /// What it answers to a GET; an overview as of now, not the one that others were told within a second.
     pub async fn get(&self, path: &str) -> Value {
-        let (status, body) = self.ask(Method::GET, path, None).await;
-        assert_eq!(status, StatusCode::OK, "GET {path}: {body}");
-        body
+        let asked = now();
+        wait::until("an answer as of now", async || {
+            let (status, body) = self.ask(Method::GET, path, None).await;
+            assert_eq!(status, StatusCode::OK, "GET {path}: {body}");
+            let is_old = path == "/api/overview" && as_of(&body) <= asked;
+            (!is_old).then_some(body)
+        })
+        .await
     }
 
     /// Everything that a list of its API holds, page by page.
@@ -220,7 +232,18 @@ impl Switchboard {
         }
         if matches!(
             arguments.first(),
-            Some(&("send" | "redrive" | "hold" | "release" | "endpoint"))
+            Some(
+                &("send"
+                    | "status"
+                    | "events"
+                    | "dead-letters"
+                    | "redrive"
+                    | "replay"
+                    | "test"
+                    | "hold"
+                    | "release"
+                    | "endpoint")
+            )
         ) {
             command.args(["--url", url]);
         }

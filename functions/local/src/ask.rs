@@ -10,14 +10,43 @@ use serde_json::{Value, json};
 use switchboard_core::identity::DeliveryId;
 use switchboard_core::secret::Secret;
 use switchboard_web::client::{self, ClientFault};
-use url::Url;
+use url::{Url, form_urlencoded};
 
-use crate::command::{Endpoint, EndpointChange, Hold, Reach, Redrive, Release};
+use crate::command::{Endpoint, EndpointChange, Hold, Reach, Redrive, Release, Test};
 use crate::end::{Failed, say};
 use crate::token;
+use print::{json, shown};
+
+mod lists;
+mod print;
+mod replay;
+mod standing;
+
+pub(crate) use lists::{dead_letters, events};
+pub(crate) use replay::replay;
+pub(crate) use standing::status;
 
 /// Moving thousands of deliveries takes a moment.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
+
+/// What is read at a path with those of the parameters that say something.
+async fn read(
+    reach: &Reach,
+    path: &str,
+    parameters: &[(&str, Option<&str>)],
+) -> Result<Value, Failed> {
+    let said = parameters
+        .iter()
+        .filter_map(|(name, value)| value.map(|value| (name, value)));
+    let query = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(said)
+        .finish();
+    let path = match query.as_str() {
+        "" => path.to_owned(),
+        query => format!("{path}?{query}"),
+    };
+    ask(reach, Method::GET, &path, None).await
+}
 
 async fn ask(
     reach: &Reach,
@@ -25,13 +54,23 @@ async fn ask(
     path: &str,
     body: Option<Value>,
 ) -> Result<Value, Failed> {
-    let token = token::of_client(reach.token.as_deref(), &reach.data.folder)?;
-    let flags = reach.data.flag();
-    let (status, value) = answer(&reach.url, &token, &flags, method, path, body).await?;
+    let (status, value) = asked(reach, method, path, body).await?;
     match status {
         StatusCode::OK | StatusCode::NO_CONTENT => Ok(value),
         status => Err(refused(status, &value)),
     }
+}
+
+/// What is answered, whatever it is.
+async fn asked(
+    reach: &Reach,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+) -> Result<(StatusCode, Value), Failed> {
+    let token = token::of_client(reach.token.as_deref(), &reach.data.folder)?;
+    let flags = reach.data.flag();
+    answer(&reach.url, &token, &flags, method, path, body).await
 }
 
 /// What is answered to a request with the admin token. `flags` start a Switchboard that would be there.
@@ -66,7 +105,7 @@ pub(crate) fn refused(status: StatusCode, value: &Value) -> Failed {
         return Failed::new("the admin token is not the one of that Switchboard");
     }
     let why = value
-        .get("error")
+        .get("detail")
         .and_then(Value::as_str)
         .unwrap_or("no reason given");
     Failed::new(format_args!("{why} ({status})"))
@@ -121,9 +160,9 @@ fn left(answer: &Value) -> Result<String, Failed> {
 pub(crate) async fn redrive(command: Redrive) -> Result<(), Failed> {
     let named: BTreeSet<DeliveryId> = command.deliveries.into_iter().collect();
     let body = match (command.all, &command.destination) {
-        (true, _) => json!({ "all": true }),
-        (false, Some(destination)) => json!({ "destination": destination }),
-        (false, None) => json!({ "deliveries": named }),
+        (true, _) => json!({ "all": true, "per_second": command.per_second }),
+        (false, Some(name)) => json!({ "destination": name, "per_second": command.per_second }),
+        (false, None) => json!({ "deliveries": named, "per_second": command.per_second }),
     };
     let answer = ask(&command.reach, Method::POST, "/admin/redrive", Some(body)).await?;
     let redriven = number(&answer, "redriven")?;
@@ -140,7 +179,8 @@ pub(crate) async fn redrive(command: Redrive) -> Result<(), Failed> {
         }
         (None | Some(_), _, _) => {}
     }
-    say(&format!("{redriven} sent again, {}", left(&answer)?));
+    let line = format!("{redriven} sent again, {}", left(&answer)?);
+    say(&json(command.output, &answer).unwrap_or(line));
     match total.saturating_sub(dead) {
         0 => Ok(()),
         others => Err(Failed::new(format_args!(
@@ -154,12 +194,38 @@ pub(crate) async fn hold(command: Hold) -> Result<(), Failed> {
     let body = json!({ "destination": command.destination });
     let answer = ask(&command.reach, Method::POST, "/admin/hold", Some(body)).await?;
     field(&answer, "held", Value::as_str)?;
-    say(&format!(
+    let line = format!(
         "{} is held; `switchboard release {0}{}` lets its deliveries go",
         command.destination,
         command.reach.flags()
-    ));
+    );
+    say(&json(command.output, &answer).unwrap_or(line));
     Ok(())
+}
+
+pub(crate) async fn test(command: Test) -> Result<(), Failed> {
+    let body = json!({ "destination": command.destination });
+    let answer = ask(&command.reach, Method::POST, "/admin/test", Some(body)).await?;
+    let outcome = field(&answer, "outcome", Value::as_str)?;
+    let status = answer.get("status").and_then(Value::as_u64);
+    let detail = field(&answer, "detail", Value::as_str)?;
+    let line = format!(
+        "{} {} after {} ms{}{}",
+        command.destination,
+        shown(outcome),
+        number(&answer, "duration_ms")?,
+        status.map_or_else(String::new, |status| format!(", answer {status}")),
+        if detail.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", shown(detail))
+        }
+    );
+    say(&json(command.output, &answer).unwrap_or(line));
+    match outcome {
+        "delivered" => Ok(()),
+        _ => Err(Failed::new("the test delivery was not taken")),
+    }
 }
 
 pub(crate) async fn release(command: Release) -> Result<(), Failed> {
@@ -169,7 +235,7 @@ pub(crate) async fn release(command: Release) -> Result<(), Failed> {
     }
     let answer = ask(&command.reach, Method::POST, "/admin/release", Some(body)).await?;
     let released = number(&answer, "released")?;
-    say(&format!(
+    let line = format!(
         "{} is released: {released} {} let go, {}",
         command.destination,
         if released == 1 {
@@ -178,7 +244,8 @@ pub(crate) async fn release(command: Release) -> Result<(), Failed> {
             "deliveries"
         },
         left(&answer)?
-    ));
+    );
+    say(&json(command.output, &answer).unwrap_or(line));
     Ok(())
 }
 

@@ -5,11 +5,17 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use switchboard_core::identity::DeliveryId;
 use switchboard_core::scheme::{self, Scheme};
 use url::Url;
 
 use crate::announce::quoted;
+
+mod operator;
+
+pub(crate) use operator::{
+    DeadLetters, Events, Hold, Narrowed, Output, Reach, Redrive, Release, Replay, StateName,
+    Status, Test,
+};
 
 /// Where a Switchboard is unless it is said.
 const URL: &str = "http://127.0.0.1:3000";
@@ -39,8 +45,18 @@ pub(crate) enum Command {
     Send(Send),
     /// Check a captured request against a source and say why it is accepted or refused
     Verify(Verify),
+    /// Show the totals, the last hour, and how each destination does
+    Status(Status),
+    /// List events, newest first
+    Events(Events),
+    /// List dead letters, newest first, or how many there are of each reason
+    DeadLetters(DeadLetters),
     /// Send dead letters again: 6 more attempts each, under the same key
     Redrive(Redrive),
+    /// Deliver stored events once more, by the routes of today, as new deliveries with new keys
+    Replay(Replay),
+    /// Make one attempt at a destination, marked as a test: it is in no list and in no total
+    Test(Test),
     /// Hold a destination: its deliveries wait, none is lost
     Hold(Hold),
     /// Release a held destination, spread over time
@@ -83,19 +99,6 @@ impl DataFolder {
             return String::new();
         }
         format!(" --data {}", quoted(&self.folder.display().to_string()))
-    }
-}
-
-impl Reach {
-    /// The flags by which the next command reaches the same Switchboard; none where it does by itself.
-    pub(crate) fn flags(&self) -> String {
-        let url = self.url.as_str().trim_end_matches('/');
-        let url = if url == URL {
-            String::new()
-        } else {
-            format!(" --url {}", quoted(url))
-        };
-        url + &self.data.flag()
     }
 }
 
@@ -243,64 +246,6 @@ pub(crate) struct Verify {
     /// Judge the signed time as of this moment, in seconds since 1970 [default: now]
     #[arg(long, value_name = "UNIX")]
     pub(crate) at: Option<i64>,
-}
-
-/// How a running Switchboard is reached.
-#[derive(Debug, Args)]
-pub(crate) struct Reach {
-    /// Where the Switchboard is
-    #[arg(long, value_name = "URL", default_value = URL)]
-    pub(crate) url: Url,
-    /// The admin token [default: the one in DIR/admin-token]
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = "SWITCHBOARD_ADMIN_TOKEN",
-        hide_env_values = true
-    )]
-    pub(crate) token: Option<String>,
-    #[command(flatten)]
-    pub(crate) data: DataFolder,
-}
-
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("which").required(true))]
-pub(crate) struct Redrive {
-    /// All dead letters
-    #[arg(long, group = "which")]
-    pub(crate) all: bool,
-    /// Those of one destination
-    #[arg(long, value_name = "NAME", group = "which")]
-    pub(crate) destination: Option<String>,
-    /// These deliveries (dlv_…)
-    #[arg(value_name = "DELIVERY", group = "which", value_parser = delivery)]
-    pub(crate) deliveries: Vec<DeliveryId>,
-    #[command(flatten)]
-    pub(crate) reach: Reach,
-}
-
-fn delivery(text: &str) -> Result<DeliveryId, String> {
-    DeliveryId::parse(text)
-        .ok_or_else(|| "a delivery's id is dlv_ and 26 characters, as the page shows it".to_owned())
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Hold {
-    /// The destination
-    pub(crate) destination: String,
-    #[command(flatten)]
-    pub(crate) reach: Reach,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Release {
-    /// The destination
-    pub(crate) destination: String,
-    /// How many held deliveries start each second; 50 without it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) per_second: Option<u32>,
-    #[command(flatten)]
-    pub(crate) reach: Reach,
 }
 
 #[derive(Debug, Args)]

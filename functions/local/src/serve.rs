@@ -6,14 +6,15 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use switchboard_core::alert::Teller;
 use switchboard_core::attempt::Performer;
-use switchboard_core::configuration::Origin;
+use switchboard_core::configuration::{Configuration, Origin};
 use switchboard_core::fail::{self, FailPoint};
 use switchboard_core::ingress::Ingress;
 use switchboard_core::ports::Views;
 use switchboard_core::time::Clock;
 use switchboard_embedded::{Lanes, Store};
 use switchboard_web::ingress::IngressLimits;
-use switchboard_web::status::{Setup, Status};
+use switchboard_web::status::{Setup, Status, Tester};
+use switchboard_web::transport::HttpTransport;
 use switchboard_web::{ingress, server, status};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -56,6 +57,7 @@ pub(crate) async fn serve(
         rng: Box::new(ChaCha20Rng::from_rng(rng)),
         admin_token: parts.token.clone(),
         address: reached(listen).parse().map_err(Failed::new)?,
+        tester: tester(&parts.configuration, &clock, rng)?,
     }));
     announce(&Running {
         program,
@@ -91,6 +93,21 @@ pub(crate) async fn serve(
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// What makes test deliveries, over connections of its own: it never waits for other deliveries.
+fn tester(
+    configuration: &Arc<Configuration>,
+    clock: &Arc<dyn Clock>,
+    rng: &mut ChaCha20Rng,
+) -> Result<Box<dyn Tester>, Failed> {
+    let transport = HttpTransport::new(configuration, Vec::new()).map_err(Failed::configuration)?;
+    Ok(Box::new(Performer::new(
+        Arc::clone(configuration),
+        transport,
+        Arc::clone(clock),
+        Box::new(ChaCha20Rng::from_rng(rng)),
+    )))
 }
 
 /// Runs everything until `stop` says so; the receivers end last, since deliveries under way may be to them.

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt};
 use switchboard_functions::http::as_it_came;
-use switchboard_web::status::TrustedHost;
+use switchboard_web::status::{TrustedHost, try_again};
 use tower::ServiceExt;
 use url::Url;
 
@@ -55,10 +54,4 @@ fn gateway(request: &Request) -> Option<String> {
         // The library's enum is open: nothing else invokes this function.
         _ => None,
     }
-}
-
-fn try_again() -> Response {
-    let headers = [(CONTENT_TYPE, "application/json"), (RETRY_AFTER, "5")];
-    let body = r#"{"error":"try again"}"#;
-    (StatusCode::SERVICE_UNAVAILABLE, headers, body).into_response()
 }

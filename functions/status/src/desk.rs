@@ -1,6 +1,7 @@
 //! The router of operators, made again when the admin token or the gateway's name is another one; what it shows follows the
 //! configuration by itself.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
@@ -18,6 +19,7 @@ use switchboard_web::status::{self, Setup, Status};
 use url::Url;
 
 use crate::token::AdminToken;
+use crate::trial;
 
 /// What a router was made with.
 #[derive(PartialEq)]
@@ -35,10 +37,17 @@ pub(crate) struct Desk {
     rng: Mutex<ChaCha20Rng>,
     token: AdminToken,
     last: Mutex<Option<(Front, Router)>>,
+    /// The platform's own addresses, which no test delivery reaches.
+    platform: Vec<SocketAddr>,
 }
 
 impl Desk {
-    pub(crate) fn new(board: Board, clock: Arc<dyn Clock>, rng: ChaCha20Rng) -> Self {
+    pub(crate) fn new(
+        board: Board,
+        platform: Vec<SocketAddr>,
+        clock: Arc<dyn Clock>,
+        rng: ChaCha20Rng,
+    ) -> Self {
         Self {
             backend: Arc::new(board.aws),
             deployed: board.deployed,
@@ -47,6 +56,7 @@ impl Desk {
             rng: Mutex::new(rng),
             token: AdminToken::default(),
             last: Mutex::default(),
+            platform,
         }
     }
 
@@ -69,8 +79,9 @@ impl Desk {
         let (token, address) = (front.token.clone(), front.address.clone());
         let (backend, clock) = (Arc::clone(&self.backend), Arc::clone(&self.clock));
         let deployed = Arc::clone(&self.deployed);
+        let platform = self.platform.clone();
         let rng = Mutex::new(own(&self.rng));
-        deployed::router(Arc::clone(&self.deployed), move |current: &Current| {
+        deployed::operators(Arc::clone(&self.deployed), move |current: &Current| {
             let status = Status::new(Setup {
                 configuration: Arc::clone(&current.configuration),
                 backend: Arc::clone(&backend),
@@ -78,6 +89,7 @@ impl Desk {
                 rng: Box::new(own(&rng)),
                 admin_token: token.clone(),
                 address: address.clone(),
+                tester: trial::tester(current, &platform, &clock, own(&rng)),
             });
             status::router(Arc::new(status.with_deployed(Arc::clone(&deployed))))
         })

@@ -13,6 +13,7 @@ use desk::Desk;
 mod answer;
 mod desk;
 mod token;
+mod trial;
 
 fn main() -> ExitCode {
     start::run(serve)
@@ -24,9 +25,10 @@ fn main() -> ExitCode {
 )]
 async fn serve(mut start: Start) -> Result<(), Ended> {
     let settings = Settings::read_with_stream(&start.environment);
-    let settings = start.environment.whole(settings)?;
+    let platform = start.environment.sockets("AWS_LAMBDA_RUNTIME_API");
+    let (settings, platform) = start.environment.whole(settings.zip(platform))?;
     let board = Board::new(settings, Needs::Everything, &start.clock, &mut start.rng);
-    let desk = Arc::new(Desk::new(board, start.clock, start.rng));
+    let desk = Arc::new(Desk::new(board, platform, start.clock, start.rng));
     lambda_http::run(service_fn(move |request| {
         answer::within_time(Arc::clone(&desk), request)
     }))

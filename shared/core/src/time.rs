@@ -34,6 +34,13 @@ impl Timestamp {
         0 < self.0 && self.0 < YEAR_10000
     }
 
+    /// Reads a moment as it is shown, and any other spelling of ISO 8601 that says its distance from UTC; what is
+    /// finer than a millisecond is cut off. `None` for anything else, and for what [can be no date](Self::can_be_a_date).
+    pub fn parse(text: &str) -> Option<Self> {
+        let read: jiff::Timestamp = text.parse().ok()?;
+        Some(Self(read.as_millisecond())).filter(|moment| moment.can_be_a_date())
+    }
+
     /// Whole seconds since 1970, rounded down: the unit of every sender's signed time.
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(1000)
@@ -93,6 +100,31 @@ mod tests {
             Timestamp::from_millis(1_764_446_400_250).to_string(),
             "2025-11-29T20:00:00.250Z"
         );
+    }
+
+    #[test]
+    fn a_moment_is_read_as_it_is_shown_and_in_another_zone() {
+        let shown = "2025-11-29T20:00:00.250Z";
+        let moment = Timestamp::from_millis(1_764_446_400_250);
+        for text in [
+            shown,
+            "2025-11-29T20:00:00.2509Z",
+            "2025-11-29T21:00:00.25+01:00",
+        ] {
+            assert_eq!(Timestamp::parse(text), Some(moment), "{text}");
+        }
+        for text in [
+            "",
+            "yesterday",
+            "2025-11-29",
+            "2025-11-29T20:00:00",
+            "2025-13-29T20:00:00Z",
+            "1764446400250",
+            "1969-12-31T23:59:59Z",
+            "-000001-01-01T00:00:00Z",
+        ] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use serde_json::json;
 use switchboard_core::deployed::{Current, Deployed, Made};
 use tower::ServiceExt;
 
+use crate::status;
+
 /// Seconds after which it is worth coming back: by then it is looked for again.
 const TRY_AGAIN_AFTER: HeaderValue = HeaderValue::from_static("5");
 
@@ -20,6 +22,22 @@ pub fn router(
     deployed: Arc<Deployed>,
     build: impl Fn(&Current) -> Router + Send + Sync + 'static,
 ) -> Router {
+    following(deployed, build, try_again)
+}
+
+/// The same for operators, who are told so by a problem.
+pub fn operators(
+    deployed: Arc<Deployed>,
+    build: impl Fn(&Current) -> Router + Send + Sync + 'static,
+) -> Router {
+    following(deployed, build, status::try_again)
+}
+
+fn following(
+    deployed: Arc<Deployed>,
+    build: impl Fn(&Current) -> Router + Send + Sync + 'static,
+    unknown: fn() -> Response,
+) -> Router {
     let made = Arc::new(Made::new(build));
     Router::new().fallback(move |request: Request| {
         let (deployed, made) = (Arc::clone(&deployed), Arc::clone(&made));
@@ -28,7 +46,7 @@ pub fn router(
                 Ok(current) => match made.of(&current).oneshot(request).await {
                     Ok(response) => response,
                 },
-                Err(_) => try_again(),
+                Err(_) => unknown(),
             }
         }
     })

@@ -9,8 +9,11 @@ use http::{Request, StatusCode, Uri};
 use http_body_util::BodyExt;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
+use switchboard_core::attempt::Performer;
 use switchboard_core::configuration::{self, Configuration, Origin};
+use switchboard_core::delivery::{Outcome, Unanswered};
 use switchboard_core::ingress::Ingress;
+use switchboard_core::ports::{Outgoing, Transport};
 use switchboard_core::secret::{Reference, Secret, SecretReader};
 use switchboard_core::time::Timestamp;
 use switchboard_testkit::clock::HandClock;
@@ -55,6 +58,15 @@ source = "*"
 kind = "*"
 deliver = [{ to = "crm" }]
 "#;
+
+/// Nowhere: nothing of a test leaves the process.
+struct NoWay;
+
+impl Transport for NoWay {
+    async fn post(&self, _: Outgoing) -> Outcome {
+        Outcome::Unanswered(Unanswered::NoConnection)
+    }
+}
 
 /// The secret of every source.
 pub const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -106,6 +118,12 @@ impl Door {
     /// What operators reach.
     pub fn of_operators() -> Self {
         Self::with(|configuration, backend, clock| {
+            let tester = Performer::new(
+                Arc::clone(&configuration),
+                NoWay,
+                Arc::<HandClock>::clone(&clock),
+                Box::new(ChaCha20Rng::seed_from_u64(2)),
+            );
             let status = Arc::new(status::Status::new(status::Setup {
                 configuration,
                 backend,
@@ -113,6 +131,7 @@ impl Door {
                 rng: Box::new(ChaCha20Rng::seed_from_u64(1)),
                 admin_token: Secret::new(TOKEN).expect("a token"),
                 address: "http://localhost:3000/".parse().expect("an address"),
+                tester: Box::new(tester),
             }));
             let link = status.one_time_link();
             (status::router(status), link)

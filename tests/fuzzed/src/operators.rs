@@ -13,22 +13,25 @@ thread_local! {
     static DOOR: Door = Door::of_operators();
 }
 
-const ADMIN: [(&[u8], &[u8]); 6] = [
+const ADMIN: [(&[u8], &[u8]); 8] = [
     (b"POST", b"/admin/redrive"),
     (b"POST", b"/admin/hold"),
     (b"POST", b"/admin/release"),
     (b"PUT", b"/admin/endpoint"),
     (b"POST", b"/admin/endpoint/rotate"),
     (b"DELETE", b"/admin/endpoint"),
+    (b"POST", b"/admin/replay"),
+    (b"POST", b"/admin/test"),
 ];
 
-const LISTS: [&str; 6] = [
+const LISTS: [&str; 7] = [
     "/api/events",
     "/api/dead-letters",
     "/api/refusals",
     "/api/declined",
     "/api/events/evt_",
     "/api/overview",
+    "/api/dead-letters/groups",
 ];
 
 /// The first line is a number that says which part of the admin interface is meant, the rest the body. Any body is
@@ -72,6 +75,8 @@ pub fn sign_in(input: &[u8]) {
     headers.insert(HOST, HeaderValue::from_static("localhost"));
     DOOR.with(|door| {
         let path = [b"/sign-in", told.first[0]].concat();
+        // With a cookie among them, the page's own header would do what the token does.
+        headers.insert("switchboard-request", HeaderValue::from_static("page"));
         // Only so many failed sign-ins are looked at in a minute.
         door.clock.advance(Duration::from_mins(1));
         // The one link that is good stays unused: an input cannot know its code.

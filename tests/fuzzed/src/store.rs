@@ -17,7 +17,8 @@ use switchboard_core::ports::{
 use switchboard_core::release::Release;
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
+    DeadLetter, DeadLetterGroups, DeadLetterSearch, Declined, EventRow, EventSearch, EventView,
+    Overview, Page, PageAsk, Recent, RefusalRow, Searched,
 };
 
 /// What came of one request.
@@ -150,16 +151,31 @@ impl Views for Store {
         Ok(Overview::default())
     }
 
-    async fn events(&self, _: &EventSearch, ask: &PageAsk) -> Answer<Page<EventRow>> {
-        Ok(self.page(ask))
+    async fn recent(&self, now: Timestamp) -> Answer<Recent> {
+        Ok(Recent::quiet(now))
+    }
+
+    async fn events(&self, _: &EventSearch, ask: &PageAsk) -> Answer<Searched<EventRow>> {
+        Ok(Searched {
+            page: self.page(ask),
+            ..Searched::nothing()
+        })
     }
 
     async fn event(&self, _: &EventId) -> Answer<Option<EventView>> {
         Ok(None)
     }
 
-    async fn dead_letters(&self, ask: &PageAsk) -> Answer<Page<DeadLetter>> {
+    async fn stored(&self, _: &EventId) -> Answer<Option<Event>> {
+        Ok(None)
+    }
+
+    async fn dead_letters(&self, _: &DeadLetterSearch, ask: &PageAsk) -> Answer<Page<DeadLetter>> {
         Ok(self.page(ask))
+    }
+
+    async fn dead_letter_groups(&self) -> Answer<DeadLetterGroups> {
+        Ok(DeadLetterGroups::default())
     }
 
     async fn refusals(&self, ask: &PageAsk) -> Answer<Page<RefusalRow>> {

@@ -68,7 +68,7 @@ async fn one_who_was_overtaken_is_told_and_overwrites_nothing() {
             Json(json!({ "configuration": "a", "version": 1, "at": "2026-01-31T09:00:00Z" }))
                 .into_response()
         } else {
-            let body = json!({ "error": "version 2 stands", "version": 2 });
+            let body = json!({ "detail": "version 2 stands", "version": 2 });
             (StatusCode::CONFLICT, Json(body)).into_response()
         }
     });

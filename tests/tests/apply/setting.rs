@@ -7,6 +7,7 @@ use http::{HeaderMap, Method, StatusCode};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
+use switchboard_core::attempt::Performer;
 use switchboard_core::deployed::{Deployed, Every};
 use switchboard_core::ingress::Ingress;
 use switchboard_core::secret::Secret;
@@ -22,6 +23,7 @@ use switchboard_web::deployed;
 use switchboard_web::ingress::{self, IngressLimits};
 use switchboard_web::server;
 use switchboard_web::status::{self, Setup, Status};
+use switchboard_web::transport::HttpTransport;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -131,6 +133,13 @@ fn router(
         Every::default(),
     ));
     deployed::router(Arc::clone(&configured), move |current| {
+        let transport = HttpTransport::new(&current.configuration, Vec::new());
+        let tester = Performer::new(
+            Arc::clone(&current.configuration),
+            transport.expect("a transport"),
+            Arc::<HandClock>::clone(&clock),
+            Box::new(ChaCha20Rng::seed_from_u64(3)),
+        );
         let status = Status::new(Setup {
             configuration: Arc::clone(&current.configuration),
             backend: Arc::clone(&store),
@@ -138,6 +147,7 @@ fn router(
             rng: Box::new(ChaCha20Rng::seed_from_u64(1)),
             admin_token: Secret::new(TOKEN).expect("a token"),
             address: address.clone(),
+            tester: Box::new(tester),
         });
         let ingress = Ingress::new(
             Arc::clone(&current.configuration),

@@ -91,18 +91,22 @@ async fn what_cannot_be_served_is_answered_in_json_and_to_head_with_the_same_hea
     let switchboard = running().await;
     let own = ("host", "localhost");
     for (host, method, path, status, key) in [
-        (own, "GET", "/nowhere", 404, "error"),
-        (own, "POST", "/nowhere", 404, "error"),
-        (own, "GET", "/in", 404, "error"),
-        (own, "POST", "/api/overview", 405, "error"),
-        (own, "GET", "/admin/redrive", 405, "error"),
-        (("host", "evil.example"), "GET", "/", 403, "error"),
+        (own, "GET", "/nowhere", 404, "detail"),
+        (own, "POST", "/nowhere", 404, "detail"),
+        (own, "GET", "/in", 404, "detail"),
+        (own, "POST", "/api/overview", 405, "detail"),
+        (own, "GET", "/admin/redrive", 405, "detail"),
+        (("host", "evil.example"), "GET", "/", 403, "detail"),
         (own, "POST", "/in/nobody", 404, "status"),
         (own, "GET", "/in/shop", 405, "status"),
     ] {
         let reply = wire::ask(&switchboard.url, method, path, &[host], "").await;
         assert_eq!(reply.status, status, "{method} {path}");
-        assert_eq!(reply.header("content-type"), Some("application/json"));
+        let kind = match key {
+            "detail" => "application/problem+json",
+            _ => "application/json",
+        };
+        assert_eq!(reply.header("content-type"), Some(kind), "{method} {path}");
         let body: Value = serde_json::from_str(&reply.body).expect("JSON");
         let said = body[key].as_str().expect("a reason");
         assert!(!said.is_empty(), "{method} {path}");

@@ -156,7 +156,7 @@ async fn deployed_your_endpoint_is_never_set_to_an_address_inside_and_nothing_re
     for url in urls {
         let (status, answer) = set(&switchboard, &url).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{url}: {answer}");
-        let why = answer["error"].as_str().expect("a reason");
+        let why = answer["detail"].as_str().expect("a reason");
         assert!(why.contains("is not allowed"), "{url}: {why}");
     }
     assert_eq!(
@@ -218,7 +218,7 @@ async fn an_address_that_cannot_be_called_is_refused_when_it_is_set_and_a_good_o
     for (url, word) in rows {
         let (status, answer) = set(&switchboard, url).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{url}: {answer}");
-        let why = answer["error"].as_str().expect("a reason");
+        let why = answer["detail"].as_str().expect("a reason");
         assert!(why.contains(word), "{url}: {why}");
     }
     for (url, shown) in [

@@ -8,7 +8,7 @@ use switchboard_tests::switchboard::{Switchboard, TOKEN};
 use switchboard_tests::wait::DEADLINE;
 use switchboard_web::client;
 
-use crate::setting::signed_in;
+use crate::setting::{signed_in, view};
 
 #[tokio::test]
 async fn no_secret_and_no_query_of_an_address_is_shown_anywhere() {
@@ -34,19 +34,22 @@ async fn no_secret_and_no_query_of_an_address_is_shown_anywhere() {
         .event();
     switchboard.wait_total("dead", 2).await;
     let mut browser = signed_in(&switchboard).await;
-    browser
-        .evaluate(&format!(
-            "document.querySelector('#events [data-event=\"{event}\"]').click()"
-        ))
-        .await;
-    browser
-        .wait(
-            "the event is shown",
-            "!document.querySelector('#event').hidden",
-        )
-        .await;
-    let page = browser.evaluate("document.documentElement.outerHTML").await;
-    let mut shown = vec![("the page".to_owned(), page.to_string())];
+    let mut shown = Vec::new();
+    for address in [
+        "#/",
+        "#/events",
+        &format!("#/events/{event}"),
+        "#/failed",
+        "#/refused",
+        "#/replay",
+        "#/destinations",
+        "#/endpoint",
+        "#/sources",
+    ] {
+        view(&mut browser, address).await;
+        let page = browser.evaluate("document.documentElement.outerHTML").await;
+        shown.push((format!("the view {address}"), page.to_string()));
+    }
     browser.close().await;
     let one = format!("/api/events/{event}");
     for path in [

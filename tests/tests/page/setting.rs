@@ -1,6 +1,7 @@
 //! The setting of the page's stories: a Switchboard whose accounting fails, and a browser that is signed in.
 
 use http::StatusCode;
+use serde_json::json;
 use switchboard_tests::browser::Browser;
 use switchboard_tests::setting::{configuration, start};
 use switchboard_tests::sink::Sink;
@@ -32,6 +33,19 @@ pub(crate) async fn signed_in(switchboard: &Switchboard) -> Browser {
 pub(crate) async fn live(browser: &mut Browser) {
     let script = "document.querySelector('#state')?.textContent === 'Live'";
     browser.wait("the page is live", script).await;
+}
+
+/// Opens a view by its address, as `#/events`, and waits until all that it shows was read.
+pub(crate) async fn view(browser: &mut Browser, address: &str) {
+    let address = json!(address);
+    browser
+        .evaluate(&format!("location.hash = {address}"))
+        .await;
+    let script = format!(
+        "document.querySelector('#view').dataset.of === {address} && \
+         document.querySelector('#view').ariaBusy === 'false'"
+    );
+    browser.wait("the view is read", &script).await;
 }
 
 /// The cells of a table's rows, as text.

@@ -87,8 +87,16 @@ async fn the_admin_token_signs_in_and_another_text_does_not() {
         "document.querySelector('[role=alert]')?.textContent === 'This is not the admin token.'";
     browser.wait("the wrong token is told", script).await;
     sees_only_the_sign_in_page(&mut browser).await;
+    browser
+        .evaluate("location.hash = '#/events?source=shop'")
+        .await;
     submit(&mut browser, TOKEN).await;
     live(&mut browser).await;
+    assert_eq!(
+        browser.evaluate("location.hash").await,
+        "#/events?source=shop",
+        "signing in leads to the view that the address names"
+    );
     browser
         .evaluate("document.querySelector('header form button').click()")
         .await;
@@ -116,7 +124,7 @@ async fn a_cookie_is_not_enough_to_change_anything() {
             "fetch('{path}', {{ method: '{method}', headers: {{ 'content-type': 'application/json' }} }})\
              .then((answer) => answer.status)"
         );
-        assert_eq!(browser.evaluate(&script).await, 401, "{method} {path}");
+        assert_eq!(browser.evaluate(&script).await, 403, "{method} {path}");
     }
     browser.close().await;
 }

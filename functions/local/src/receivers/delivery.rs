@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use percent_encoding::percent_decode;
 use serde::Serialize;
+use switchboard_core::attempt;
 use switchboard_core::time::Timestamp;
 use switchboard_receiver::{IdempotencyKey, KeyError};
 
@@ -81,6 +82,13 @@ impl Delivery {
             body,
         }
     }
+}
+
+/// Whether it is a test: answered like any other, and in no book. Switchboard hands no header of that name on from a sender.
+pub(super) fn is_test(headers: &HeaderMap) -> bool {
+    headers
+        .get(attempt::TEST)
+        .is_some_and(|value| value == "true")
 }
 
 /// The request's idempotency key; `None` when it has none.

@@ -169,6 +169,10 @@ async fn deliver(
         Ok(keys) => keys,
         Err((status, why)) => return fault(status, why),
     };
+    if delivery::is_test(headers) {
+        desk.pauses.before_answer(mode).await;
+        return Json(json!({ "status": "test" })).into_response();
+    }
     let delivery = Delivery::read(headers, key, body, now);
     let at_desk = Arc::clone(&desk);
     let applying = spawn_blocking(move || at_desk.store.apply(receiver, &scoped, &delivery));

@@ -1,4 +1,5 @@
-//! Who may reach a route: readers with the token or a cookie, the admin interface with the token alone.
+//! Who may reach a route: readers with the token or a cookie; the admin interface with the token, or with a cookie and a
+//! header that no page of another site can send.
 
 use std::sync::Arc;
 
@@ -14,9 +15,15 @@ use super::{Status, guard, session};
 /// Somebody who may read: the admin token in a header, or the cookie of a sign-in.
 pub(super) struct Reader;
 
-/// Somebody who may change things: the admin token in a header, which no browser adds by itself. A cookie is not
-/// enough.
+/// Somebody who may change things: the admin token in a header, which no browser adds by itself, or a cookie and the header
+/// [`REQUEST`] beside it. Nothing here answers what a browser asks before it lets another site's page send that header, so
+/// it never does.
 pub(super) struct Admin;
+
+/// The header by which the page says that a request is its own.
+const REQUEST: &str = "switchboard-request";
+/// Its value.
+const PAGE: &str = "page";
 
 impl<B: Backend> FromRequestParts<Arc<Status<B>>> for Reader {
     type Rejection = Failure;
@@ -43,16 +50,27 @@ impl<B: Backend> FromRequestParts<Arc<Status<B>>> for Admin {
         status: &Arc<Status<B>>,
     ) -> Result<Self, Failure> {
         if !guard::own_site(&parts.headers) {
-            return Err(Failure::OtherSite);
+            return Err(Failure::OtherSite(guard::OTHER_SITE));
         }
         if has_token(&parts.headers, status) {
             Ok(Self)
-        } else {
+        } else if !signed_in(&parts.headers, status) {
             Err(Failure::NoCredentials(
-                "send the admin token: Authorization: Bearer …; a sign-in is not enough",
+                "sign in, or send the admin token: Authorization: Bearer …",
+            ))
+        } else if is_the_pages(&parts.headers) {
+            Ok(Self)
+        } else {
+            Err(Failure::OtherSite(
+                "a sign-in alone changes nothing: send Switchboard-Request: page beside it, or the admin token",
             ))
         }
     }
+}
+
+fn is_the_pages(headers: &HeaderMap) -> bool {
+    let mut said = headers.get_all(REQUEST).iter();
+    said.next().is_some_and(|value| value == PAGE) && said.next().is_none()
 }
 
 fn has_token<B>(headers: &HeaderMap, status: &Status<B>) -> bool {

@@ -1,4 +1,4 @@
-//! The admin interface: what operators change, with the token in a header only.
+//! The admin interface: what operators change.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -13,21 +13,24 @@ use switchboard_core::ports::Backend;
 
 use super::Status;
 use super::access::Admin;
-use super::answer::{Body, Failure, Shape};
+use super::answer::Failure;
+use super::asked::{Body, Shape, destination, not_of_shape};
+use super::rate::Rate;
 
 type Done<T> = Result<Json<T>, Failure>;
 
-/// Exactly one of the three.
+/// Exactly one of the first three.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RedriveBody {
     all: Option<bool>,
     destination: Option<String>,
     deliveries: Option<Vec<String>>,
+    per_second: Option<Rate>,
 }
 
 impl Shape for RedriveBody {
-    const SHAPE: &'static str = r#"{"all":true}, {"destination":"…"} or {"deliveries":["dlv_…"]}"#;
+    const SHAPE: &'static str = r#"{"all":true}, {"destination":"…"} or {"deliveries":["dlv_…"]}, with per_second (1 to 1000) or without"#;
 }
 
 impl RedriveBody {
@@ -45,9 +48,9 @@ impl RedriveBody {
                 })
                 .collect::<Result<_, _>>()
                 .map(Redrive::Deliveries),
-            (Some(_), _, _) | (_, Some(_), Some(_)) | (None, None, None) => Err(
-                Failure::Unreadable(format!("the body must be {}", Self::SHAPE)),
-            ),
+            (Some(_), _, _) | (_, Some(_), Some(_)) | (None, None, None) => {
+                Err(not_of_shape::<Self>())
+            }
         }
     }
 }
@@ -65,7 +68,8 @@ pub(super) async fn redrive<B: Backend>(
     State(status): State<Arc<Status<B>>>,
     Body(body): Body<RedriveBody>,
 ) -> Done<Redriven> {
-    let moved = status.operator.redrive(body.read()?).await?;
+    let per_second = body.per_second.map_or(PER_SECOND, Rate::get);
+    let moved = status.operator.redrive(body.read()?, per_second).await?;
     Ok(Json(Redriven {
         redriven: moved.done,
         left: moved.left,
@@ -76,7 +80,7 @@ pub(super) async fn redrive<B: Backend>(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HoldBody {
-    destination: String,
+    pub(super) destination: String,
 }
 
 impl Shape for HoldBody {
@@ -207,9 +211,4 @@ pub(super) async fn clear_endpoint<B: Backend>(
         dead: moved.done,
         left: moved.left,
     }))
-}
-
-fn destination(text: &str) -> Result<DestinationName, Failure> {
-    DestinationName::parse(text)
-        .map_err(|error| Failure::Unreadable(format!("destination: {error}")))
 }

@@ -1,21 +1,19 @@
-//! What a request that cannot be served is answered: a status and a short JSON text; causes go into the log only.
+//! What a request that cannot be served is answered: a status and a problem; causes go into the log only.
 
-use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::response::{IntoResponse, Response};
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
-use http::request::Parts;
 use http::{HeaderValue, StatusCode};
-use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use switchboard_core::operate::OperateError;
 use switchboard_core::ports::{BackendError, Version};
 
-use super::LONGEST_BODY;
+use super::guard;
+use super::problem::problem;
 
 /// Seconds after which a client may ask again when the store was not reachable.
 const ASK_AGAIN_S: u32 = 2;
+/// Seconds after which it is worth coming back while nothing is known of the configuration or the token.
+const TRY_AGAIN_S: u32 = 5;
 const UNREACHABLE: &str = "the store is not reachable";
 
 /// Why a request is not served.
@@ -25,8 +23,8 @@ pub(super) enum Failure {
     Unreadable(String),
     /// 401: no credentials, or wrong ones.
     NoCredentials(&'static str),
-    /// 403: a page of another site sent it.
-    OtherSite,
+    /// 403: a page of another site sent it, or might have.
+    OtherSite(&'static str),
     /// 403: it names another Host.
     OtherHost,
     /// 404.
@@ -48,6 +46,8 @@ pub(super) enum Failure {
     TooLarge(usize),
     /// 415.
     NotJson,
+    /// 429: what it asks for is under way already.
+    UnderWay(&'static str),
     /// 500: our own fault.
     Ours(String),
     /// 503: the store failed; its cause is logged already.
@@ -55,6 +55,20 @@ pub(super) enum Failure {
         /// Deliveries moved for certain, where that was the wish.
         moved: Option<u32>,
     },
+    /// 503: the store failed during a replay.
+    CutReplay {
+        /// Deliveries planned for certain.
+        moved: u32,
+        /// What goes on with the same run, and plans nothing twice.
+        progress: String,
+    },
+    /// 503: nothing is known yet to answer by; why is logged already.
+    NotReady,
+}
+
+/// What an operator is answered while nothing is known to answer by: 503, and when to come again.
+pub fn try_again() -> Response {
+    guard::close(Failure::NotReady.into_response())
 }
 
 impl Failure {
@@ -64,64 +78,111 @@ impl Failure {
         Self::Unreachable { moved: None }
     }
 
-    fn parts(self) -> (StatusCode, serde_json::Value) {
-        let text = |status, error: &str| (status, json!({ "error": error }));
+    fn status(&self) -> StatusCode {
         match self {
-            Self::Unreadable(what) => text(StatusCode::BAD_REQUEST, &what),
-            Self::NoCredentials(what) => text(StatusCode::UNAUTHORIZED, what),
-            Self::OtherSite => text(
-                StatusCode::FORBIDDEN,
-                "sent by a page of another site: not allowed",
-            ),
-            Self::OtherHost => text(
-                StatusCode::FORBIDDEN,
-                "this answers to loopback names only; to allow this Host, add it to the key `hosts` of the configuration",
-            ),
-            Self::OtherMethod => text(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "this address does not take that method",
-            ),
-            Self::NotFound(what) => text(StatusCode::NOT_FOUND, &what),
-            Self::NotSet(what) => text(StatusCode::CONFLICT, &what),
-            Self::Unusable(faults) => (
-                StatusCode::BAD_REQUEST,
-                json!({ "error": "the configuration cannot be used", "faults": faults }),
-            ),
-            Self::OtherVersion { what, stands } => (
-                StatusCode::CONFLICT,
-                json!({ "error": what, "version": stands }),
-            ),
-            Self::TooLarge(limit) => text(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                &format!("the body is over the limit of {} KiB", limit / 1024),
-            ),
-            Self::NotJson => text(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "the content type must be application/json",
-            ),
-            Self::Ours(what) => text(StatusCode::INTERNAL_SERVER_ERROR, &what),
-            Self::Unreachable { moved: None } => text(StatusCode::SERVICE_UNAVAILABLE, UNREACHABLE),
-            Self::Unreachable { moved: Some(moved) } => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                json!({ "error": UNREACHABLE, "moved": moved }),
-            ),
+            Self::Unreadable(_) | Self::Unusable(_) => StatusCode::BAD_REQUEST,
+            Self::NoCredentials(_) => StatusCode::UNAUTHORIZED,
+            Self::OtherSite(_) | Self::OtherHost => StatusCode::FORBIDDEN,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::OtherMethod => StatusCode::METHOD_NOT_ALLOWED,
+            Self::NotSet(_) | Self::OtherVersion { .. } => StatusCode::CONFLICT,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::UnderWay(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Ours(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unreachable { .. } | Self::CutReplay { .. } | Self::NotReady => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+        }
+    }
+
+    /// Why, for a person.
+    fn detail(&self) -> String {
+        match self {
+            Self::Unreadable(what)
+            | Self::NotFound(what)
+            | Self::NotSet(what)
+            | Self::Ours(what)
+            | Self::OtherVersion { what, .. } => return what.clone(),
+            Self::TooLarge(limit) => {
+                return format!("the body is over the limit of {} KiB", limit / 1024);
+            }
+            Self::NoCredentials(what) | Self::OtherSite(what) | Self::UnderWay(what) => what,
+            Self::OtherHost => {
+                "this answers to loopback names only; to allow this Host, add it to the key `hosts` of the configuration"
+            }
+            Self::OtherMethod => "this address does not take that method",
+            Self::Unusable(_) => "the configuration cannot be used",
+            Self::NotJson => "the content type must be application/json",
+            Self::Unreachable { .. } | Self::CutReplay { .. } => UNREACHABLE,
+            Self::NotReady => "try again",
+        }
+        .to_owned()
+    }
+
+    /// What programs are told besides.
+    fn more(self) -> Map<String, Value> {
+        let member = match self {
+            Self::CutReplay { moved, progress } => {
+                let members = [("moved", json!(moved)), ("progress", json!(progress))];
+                return members
+                    .map(|(name, of)| (name.to_owned(), of))
+                    .into_iter()
+                    .collect();
+            }
+            Self::Unusable(faults) => ("faults", json!(faults)),
+            Self::OtherVersion { stands, .. } => ("version", json!(stands)),
+            Self::Unreachable { moved: Some(moved) } => ("moved", json!(moved)),
+            Self::Unreadable(_)
+            | Self::NoCredentials(_)
+            | Self::OtherSite(_)
+            | Self::OtherHost
+            | Self::NotFound(_)
+            | Self::OtherMethod
+            | Self::NotSet(_)
+            | Self::TooLarge(_)
+            | Self::NotJson
+            | Self::UnderWay(_)
+            | Self::Ours(_)
+            | Self::Unreachable { moved: None }
+            | Self::NotReady => return Map::new(),
+        };
+        Map::from_iter([(member.0.to_owned(), member.1)])
+    }
+
+    /// When it is worth asking again, in seconds.
+    fn again(&self) -> Option<u32> {
+        match self {
+            Self::Unreachable { .. } | Self::CutReplay { .. } | Self::UnderWay(_) => {
+                Some(ASK_AGAIN_S)
+            }
+            Self::NotReady => Some(TRY_AGAIN_S),
+            Self::Unreadable(_)
+            | Self::NoCredentials(_)
+            | Self::OtherSite(_)
+            | Self::OtherHost
+            | Self::NotFound(_)
+            | Self::OtherMethod
+            | Self::NotSet(_)
+            | Self::Unusable(_)
+            | Self::OtherVersion { .. }
+            | Self::TooLarge(_)
+            | Self::NotJson
+            | Self::Ours(_) => None,
         }
     }
 }
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let (status, body) = self.parts();
-        let mut response = (status, Json(body)).into_response();
+        let (status, detail, again) = (self.status(), self.detail(), self.again());
+        let mut response = problem(status, &detail, self.more());
+        let headers = response.headers_mut();
         if status == StatusCode::UNAUTHORIZED {
-            response
-                .headers_mut()
-                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            response
-                .headers_mut()
-                .insert(RETRY_AFTER, HeaderValue::from(ASK_AGAIN_S));
+        if let Some(seconds) = again {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -141,55 +202,5 @@ impl From<OperateError> for Failure {
                 Self::Unreachable { moved: Some(done) }
             }
         }
-    }
-}
-
-/// A JSON body of a known shape.
-pub(super) trait Shape: DeserializeOwned + Send {
-    /// The shape, for whoever sent another. Errors name it instead of quoting what came, which may hold a secret.
-    const SHAPE: &'static str;
-    /// Its longest body, in bytes. A route whose body may be longer than the others' needs a limit of its own besides.
-    const LONGEST: usize = LONGEST_BODY;
-}
-
-/// A request's JSON body, whole and of its shape.
-pub(super) struct Body<T>(pub(super) T);
-
-impl<T: Shape, S: Send + Sync> FromRequest<S> for Body<T> {
-    type Rejection = Failure;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
-        match Json::<T>::from_request(request, state).await {
-            Ok(Json(body)) => Ok(Self(body)),
-            Err(JsonRejection::MissingJsonContentType(_)) => Err(Failure::NotJson),
-            Err(JsonRejection::BytesRejection(rejection))
-                if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE =>
-            {
-                Err(Failure::TooLarge(T::LONGEST))
-            }
-            // The rejections are an open enum of the HTTP library's.
-            Err(_) => Err(Failure::Unreadable(format!(
-                "the body must be {}",
-                T::SHAPE
-            ))),
-        }
-    }
-}
-
-/// A request's query, with no parameter that nobody knows.
-pub(super) struct Asked<T>(pub(super) T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        Query::<T>::from_request_parts(parts, state)
-            .await
-            .map(|Query(asked)| Self(asked))
-            .map_err(|_: QueryRejection| {
-                Failure::Unreadable(
-                    "unknown, repeated or unreadable parameter in the query".to_owned(),
-                )
-            })
     }
 }

@@ -11,7 +11,8 @@ use switchboard_core::time::Timestamp;
 
 use super::Status;
 use super::access::Admin;
-use super::answer::{Body, Failure, Shape};
+use super::answer::Failure;
+use super::asked::{Body, Shape};
 
 /// Longest body of an application, in bytes: the text as JSON has it. A store holds it in one piece.
 pub(super) const LONGEST: usize = 256 * 1024;

@@ -6,7 +6,8 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Uri};
@@ -16,7 +17,13 @@ use super::Status;
 use super::answer::Failure;
 
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-    img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+    img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+/// What the page uses none of. It writes texts to the clipboard when somebody asks it to.
+const PERMISSIONS: &str = "accelerometer=(), camera=(), clipboard-read=(), clipboard-write=(self), display-capture=(), \
+    fullscreen=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), microphone=(), midi=(), payment=(), \
+    publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=()";
+/// Why a request of another site's page is not served.
+pub(super) const OTHER_SITE: &str = "sent by a page of another site: not allowed";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The name under which a gateway took a request, which it is trusted with: it answers to no names but its own. Whoever
@@ -91,16 +98,33 @@ pub(super) fn own_site(headers: &HeaderMap) -> bool {
 }
 
 /// Adds to every answer what tells a browser to run, keep, frame and pass on nothing of it.
-pub(super) async fn closed(mut response: Response) -> Response {
+pub(super) async fn closed(response: Response) -> Response {
+    close(response)
+}
+
+/// The same, where nothing is to be waited for.
+pub(super) fn close(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, CSP),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
-        (CACHE_CONTROL, "no-store"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+        (HeaderName::from_static("permissions-policy"), PERMISSIONS),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    // The page's files alone say otherwise: they are everybody's.
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
     response
 }
 

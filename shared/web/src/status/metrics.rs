@@ -16,7 +16,7 @@ use switchboard_core::views::{DestinationTotals, SourceTotals};
 use super::Status;
 use super::access::Reader;
 use super::answer::Failure;
-use super::read::{self, OverviewAnswer};
+use super::overview::{self, Standing};
 
 /// A metric of each source: name, what it counts, and which of the source's numbers it is.
 type OfSource = (&'static str, &'static str, fn(&SourceTotals) -> u64);
@@ -44,7 +44,7 @@ pub(super) async fn metrics<B: Backend>(
     _: Reader,
     State(status): State<Arc<Status<B>>>,
 ) -> Result<Response, Failure> {
-    let answer = read::whole(&status).await?;
+    let answer = overview::standing(&status).await?;
     let mut text = text(&answer);
     if status.configuration.alert_url.is_some() {
         let mut kept = status
@@ -65,7 +65,7 @@ pub(super) async fn metrics<B: Backend>(
         .into_response())
 }
 
-fn text(answer: &OverviewAnswer) -> Text {
+fn text(answer: &Standing) -> Text {
     let mut text = Text(String::new());
     let overview = &answer.overview;
     for (name, help, number) in OF_SOURCES {

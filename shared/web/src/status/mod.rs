@@ -4,9 +4,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::middleware;
-use axum::routing::{delete, get, post, put};
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{MethodRouter, get, post, put};
+use http::HeaderMap;
 use rand::CryptoRng;
 use switchboard_core::configuration::Configuration;
 use switchboard_core::deployed::Deployed;
@@ -19,17 +21,31 @@ use url::Url;
 mod access;
 mod admin;
 mod answer;
+mod asked;
 mod configuration;
+mod cursor;
+mod events;
 mod guard;
+mod headers;
 mod health;
 mod metrics;
+mod openapi;
+mod overview;
 mod page;
+mod problem;
+mod rate;
 mod read;
+mod replay;
 mod routes;
+mod search;
 mod session;
 mod sign_in;
+mod tag;
+mod trial;
 
+pub use answer::try_again;
 pub use guard::TrustedHost;
+pub use trial::{Tested, Tester};
 
 use answer::Failure;
 use session::{AdminToken, CookieScope, FailedSignIns, OneTimeCodes};
@@ -52,6 +68,8 @@ pub struct Setup<B> {
     /// The address that senders reach this Switchboard under, where the configuration has no `public_url`. When the one
     /// that counts is https, cookies travel over that only.
     pub address: Url,
+    /// What makes test deliveries.
+    pub tester: Box<dyn Tester>,
 }
 
 /// All that the routes of operators need, made once.
@@ -65,6 +83,10 @@ pub struct Status<B> {
     codes: Mutex<OneTimeCodes>,
     failed: Mutex<FailedSignIns>,
     health: health::Shared,
+    overview: overview::Shared,
+    headers: headers::KnownHeaders,
+    tester: Box<dyn Tester>,
+    tests: trial::Tests,
     address: Url,
     cookies: CookieScope,
     deployed: Option<Arc<Deployed>>,
@@ -94,6 +116,10 @@ impl<B: Backend> Status<B> {
             codes: Mutex::default(),
             failed: Mutex::default(),
             health: health::Shared::default(),
+            overview: overview::Shared::default(),
+            headers: headers::KnownHeaders::default(),
+            tester: setup.tester,
+            tests: trial::Tests::default(),
             cookies,
             deployed: None,
         }
@@ -130,48 +156,100 @@ impl<B: Backend> Status<B> {
     }
 }
 
-/// The routes of operators, and the 404 of everything that is nowhere. `/healthz` answers to every Host, all others to this
-/// machine's names, those in `hosts`, and a [`TrustedHost`] only.
-pub fn router<B: Backend>(status: Arc<Status<B>>) -> Router {
-    let mut guarded = Router::new()
-        .route("/", get(sign_in::front::<B>))
-        .route(
+/// A path, and what answers there.
+type Row<B> = (&'static str, MethodRouter<Arc<Status<B>>>);
+
+/// What operators read and where they sign in.
+fn reading<B: Backend>() -> Vec<Row<B>> {
+    let mut rows = vec![
+        ("/", get(sign_in::front::<B>)),
+        (
             "/sign-in",
             get(sign_in::by_link::<B>).post(sign_in::by_token::<B>),
-        )
-        .route("/sign-out", post(sign_in::out::<B>))
-        .route("/api/overview", get(read::overview::<B>))
-        .route("/api/events", get(read::events::<B>))
-        .route("/api/events/{event}", get(read::event::<B>))
-        .route("/api/dead-letters", get(read::dead_letters::<B>))
-        .route("/api/refusals", get(read::refusals::<B>))
-        .route("/api/declined", get(read::declined::<B>))
-        .route("/api/routes", get(routes::routes::<B>))
-        .route("/metrics", get(metrics::metrics::<B>))
-        .route("/admin/redrive", post(admin::redrive::<B>))
-        .route("/admin/hold", post(admin::hold::<B>))
-        .route("/admin/release", post(admin::release::<B>))
-        .route("/admin/endpoint", put(admin::set_endpoint::<B>))
-        .route("/admin/endpoint", delete(admin::clear_endpoint::<B>))
-        .route("/admin/endpoint/rotate", post(admin::rotate_endpoint::<B>))
-        .route(
+        ),
+        ("/sign-out", post(sign_in::out::<B>)),
+        ("/api/overview", get(overview::overview::<B>)),
+        ("/api/events", get(events::events::<B>)),
+        ("/api/events/{event}", get(events::event::<B>)),
+        ("/api/events/{event}/body", get(events::body::<B>)),
+        ("/api/dead-letters", get(read::dead_letters::<B>)),
+        ("/api/dead-letters/groups", get(read::groups::<B>)),
+        ("/api/refusals", get(read::refusals::<B>)),
+        ("/api/declined", get(read::declined::<B>)),
+        ("/api/routes", get(routes::routes::<B>)),
+        ("/api/openapi.json", get(openapi::openapi)),
+        ("/metrics", get(metrics::metrics::<B>)),
+    ];
+    rows.extend(page::ASSETS.map(|asset| {
+        let answer = get(move |headers: HeaderMap| async move { asset.response(&headers) });
+        (asset.path, answer)
+    }));
+    rows
+}
+
+/// What operators change.
+fn admin<B: Backend>() -> Vec<Row<B>> {
+    vec![
+        ("/admin/redrive", post(admin::redrive::<B>)),
+        ("/admin/replay", post(replay::replay::<B>)),
+        ("/admin/test", post(trial::test::<B>)),
+        ("/admin/hold", post(admin::hold::<B>)),
+        ("/admin/release", post(admin::release::<B>)),
+        (
+            "/admin/endpoint",
+            put(admin::set_endpoint::<B>).delete(admin::clear_endpoint::<B>),
+        ),
+        ("/admin/endpoint/rotate", post(admin::rotate_endpoint::<B>)),
+        (
             "/admin/configuration",
             get(configuration::stored::<B>)
                 .put(configuration::apply::<B>)
                 .layer(DefaultBodyLimit::max(configuration::LONGEST)),
-        );
-    for asset in page::ASSETS {
-        guarded = guarded.route(asset.path, get(move || async move { asset.response() }));
-    }
-    guarded
+        ),
+    ]
+}
+
+const HEALTH: &str = "/healthz";
+
+/// The paths of all routes, as the API's description names them.
+pub fn paths<B: Backend>() -> Vec<&'static str> {
+    let rows = reading::<B>().into_iter().chain(admin());
+    rows.map(|(path, _)| path).chain([HEALTH]).collect()
+}
+
+/// The routes of operators, and the 404 of everything that is nowhere. `/healthz` answers to every Host, all others to this
+/// machine's names, those in `hosts`, and a [`TrustedHost`] only.
+pub fn router<B: Backend>(status: Arc<Status<B>>) -> Router {
+    let of = |rows: Vec<Row<B>>| {
+        let routes = rows.into_iter();
+        routes.fold(Router::new(), |router, (path, answer)| {
+            router.route(path, answer)
+        })
+    };
+    let seen_at_once = middleware::from_fn_with_state(Arc::clone(&status), seen_at_once::<B>);
+    of(reading())
+        .merge(of(admin()).route_layer(seen_at_once))
         .route_layer(middleware::from_fn_with_state(
             Arc::clone(&status),
             guard::own_host::<B>,
         ))
-        .route("/healthz", get(health::healthz::<B>))
+        .route(HEALTH, get(health::healthz::<B>))
         .method_not_allowed_fallback(async || Failure::OtherMethod)
         .fallback(async || Failure::NotFound("there is no such address".to_owned()))
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
         .layer(middleware::map_response(guard::closed))
         .with_state(status)
+}
+
+/// What an operator changed, or may have, is seen by whoever looks next.
+async fn seen_at_once<B: Backend>(
+    State(status): State<Arc<Status<B>>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let response = next.run(request).await;
+    if !response.status().is_client_error() {
+        status.overview.changed();
+    }
+    response
 }

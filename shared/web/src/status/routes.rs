@@ -17,7 +17,7 @@ use url::Url;
 use super::access::Reader;
 use super::answer::Failure;
 use super::configuration::InUse;
-use super::{Status, configuration, read};
+use super::{Status, configuration, overview};
 
 /// The routes, whole: there is never a next page.
 #[derive(Serialize)]
@@ -60,7 +60,7 @@ pub(super) async fn routes<B: Backend>(
     _: Reader,
     State(status): State<Arc<Status<B>>>,
 ) -> Result<axum::response::Response, Failure> {
-    let settings = read::settings(&status).await?;
+    let settings = overview::settings(&status).await?;
     let stands = &status.configuration;
     let sources = stands.sources.iter().map(|source| SourceAnswer {
         name: &source.name,
@@ -88,7 +88,7 @@ fn retry(
         (&destination.name, address, signed)
     });
     let yours = DestinationName::your_endpoint();
-    let rules = configured.chain([(&yours, read::shown(settings), true)]);
+    let rules = configured.chain([(&yours, overview::shown(settings), true)]);
     let rules = rules.map(|(name, address, signed)| {
         let limits = configuration.limits(name);
         let rule = &limits.rule;

@@ -3,17 +3,18 @@
 use std::sync::{Arc, PoisonError};
 
 use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use switchboard_core::ports::Backend;
 use url::form_urlencoded;
 
 use super::access::signed_in;
 use super::answer::Failure;
 use super::page::{self, Line};
-use super::{Status, guard};
+use super::{LONGEST_BODY, Status, guard};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -63,11 +64,15 @@ pub(super) async fn by_link<B: Backend>(
 pub(super) async fn by_token<B: Backend>(
     State(status): State<Arc<Status<B>>>,
     headers: HeaderMap,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Response {
     if !guard::own_site(&headers) {
-        return Failure::OtherSite.into_response();
+        return Failure::OtherSite(guard::OTHER_SITE).into_response();
     }
+    let body = match body {
+        Ok(body) => body,
+        Err(rejection) => return not_read(&rejection).into_response(),
+    };
     let token = if is_form(&headers) {
         field(&body, "token")
     } else {
@@ -104,7 +109,16 @@ pub(super) async fn out<B: Backend>(
     if guard::own_site(&headers) {
         with_cookie(front_page(), &status.cookies.forget())
     } else {
-        Failure::OtherSite.into_response()
+        Failure::OtherSite(guard::OTHER_SITE).into_response()
+    }
+}
+
+/// Why a body was not read to its end.
+fn not_read(rejection: &BytesRejection) -> Failure {
+    if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        Failure::TooLarge(LONGEST_BODY)
+    } else {
+        Failure::Unreadable("the body cannot be read".to_owned())
     }
 }
 

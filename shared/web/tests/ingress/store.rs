@@ -17,7 +17,8 @@ use switchboard_core::ports::{
 use switchboard_core::refusal::Cause;
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
+    DeadLetter, DeadLetterGroups, DeadLetterSearch, Declined, EventRow, EventSearch, EventView,
+    Overview, Page, PageAsk, Recent, RefusalRow, Searched,
 };
 use tokio::sync::Semaphore;
 
@@ -197,7 +198,11 @@ impl Views for Store {
         not_asked()
     }
 
-    async fn events(&self, _: &EventSearch, _: &PageAsk) -> Answer<Page<EventRow>> {
+    async fn recent(&self, _: Timestamp) -> Answer<Recent> {
+        not_asked()
+    }
+
+    async fn events(&self, _: &EventSearch, _: &PageAsk) -> Answer<Searched<EventRow>> {
         not_asked()
     }
 
@@ -205,7 +210,15 @@ impl Views for Store {
         not_asked()
     }
 
-    async fn dead_letters(&self, _: &PageAsk) -> Answer<Page<DeadLetter>> {
+    async fn stored(&self, _: &EventId) -> Answer<Option<Event>> {
+        not_asked()
+    }
+
+    async fn dead_letters(&self, _: &DeadLetterSearch, _: &PageAsk) -> Answer<Page<DeadLetter>> {
+        not_asked()
+    }
+
+    async fn dead_letter_groups(&self) -> Answer<DeadLetterGroups> {
         not_asked()
     }
 

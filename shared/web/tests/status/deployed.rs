@@ -9,13 +9,15 @@ use rand::rngs::ChaCha20Rng;
 use serde_json::json;
 use switchboard_core::deployed::{Deployed, Every};
 use switchboard_core::secret::Secret;
+use switchboard_core::views::Recent;
 use switchboard_testkit::clock::HandClock;
 use switchboard_testkit::configuration::{GivenSecrets, KeptConfiguration};
-use switchboard_web::deployed::router;
+use switchboard_web::deployed::operators;
 use switchboard_web::status::{self, Setup, Status, TrustedHost};
 
 use crate::desk::{Header, NOW, Seen, TOKEN, ask, bearer, send};
 use crate::fake::{Fake, Shown};
+use crate::range::TestRange;
 
 pub(crate) const GATEWAY: &str = "abc123.execute-api.eu-central-1.amazonaws.com";
 
@@ -89,8 +91,11 @@ fn process(
         Arc::<HandClock>::clone(&clock),
         Every::default(),
     ));
-    let fake = Arc::new(Fake::new(Shown::default()));
-    router(Arc::clone(&deployed), move |current| {
+    let fake = Arc::new(Fake::new(Shown {
+        recent: Recent::quiet(NOW),
+        ..Shown::default()
+    }));
+    operators(Arc::clone(&deployed), move |current| {
         let status = Status::new(Setup {
             configuration: Arc::clone(&current.configuration),
             backend: Arc::clone(&fake),
@@ -98,6 +103,7 @@ fn process(
             rng: Box::new(ChaCha20Rng::seed_from_u64(7)),
             admin_token: token.clone(),
             address: format!("https://{GATEWAY}").parse().expect("address"),
+            tester: TestRange::open().tester(&current.configuration, &clock),
         });
         status::router(Arc::new(status.with_deployed(Arc::clone(&deployed))))
     })
@@ -212,7 +218,9 @@ async fn while_nothing_could_be_read_everything_is_to_be_tried_again() {
         let seen = deployment.get(path).await;
         assert_eq!(seen.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
         assert_eq!(seen.header("retry-after"), "5");
-        assert_eq!(seen.text, r#"{"status":"try again"}"#, "no cause is told");
+        assert_eq!(seen.problem(), "try again", "no cause is told");
+        assert_eq!(seen.header("cache-control"), "no-store");
+        assert_ne!(seen.header("content-security-policy"), "");
     }
     deployment.store.fails(None);
     deployment.clock.advance(std::time::Duration::from_secs(5));

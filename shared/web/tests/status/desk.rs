@@ -2,32 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use http::{HeaderMap, Method, Request, StatusCode};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
-use switchboard_core::alert::{Record, Standing};
 use switchboard_core::configuration::{self, Configuration, Origin};
-use switchboard_core::delivery::{AttemptRecord, State, Verdict};
 use switchboard_core::identity::{DeliveryId, EventId, Run};
-use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
-use switchboard_core::piece::Piece;
-use switchboard_core::refusal::Refusal;
+use switchboard_core::names::{ActionName, DestinationName, SenderId, SourceName};
 use switchboard_core::secret::{Reference, Secret, SecretReader};
 use switchboard_core::time::Timestamp;
-use switchboard_core::views::{
-    DeadLetter, Declined, DeclinedCount, DeliveryView, DestinationTotals, EventRow, EventView,
-    Overview, RefusalRow, SourceTotals, Totals,
-};
 use switchboard_testkit::clock::HandClock;
 use switchboard_web::status::{Setup, Status, router};
 use tower::ServiceExt;
 
+use crate::described::described;
 use crate::fake::{Fake, Shown};
+use crate::range::TestRange;
+use crate::shown::shown;
 
 pub(crate) const TOKEN: &str = "admin-token-7f3a";
 pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_764_446_400);
@@ -35,6 +29,11 @@ pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_764_446_400);
 pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script>\u{202e}\u{2028}<!--\"\\\n";
 /// An id that no floating point number can hold.
 pub(crate) const LONG_NUMBER: &str = "9007199254740993";
+
+/// A signature of the sender's.
+pub(crate) const PROOF: &str = "PROOF-OF-THE-SENDER";
+/// A body that is no text.
+pub(crate) const BODY: &[u8] = b"{\"id\":9007199254740993,\"x\":\"\xff\x00\"}";
 
 /// Everything that must never be shown, under the name it is referred to by.
 pub(crate) const SECRETS: [(&str, &str); 5] = [
@@ -109,7 +108,7 @@ pub(crate) fn destination(name: &str) -> DestinationName {
     DestinationName::parse(name).expect("name")
 }
 
-fn source(name: &str) -> SourceName {
+pub(crate) fn source(name: &str) -> SourceName {
     SourceName::parse(name).expect("name")
 }
 
@@ -122,132 +121,12 @@ pub(crate) fn delivery_id(n: u32) -> DeliveryId {
     DeliveryId::of(&event_id(), &destination("accounting"), &action, Run(n))
 }
 
-fn shown() -> Shown {
-    let kind = Kind::new(HOSTILE).expect("kind");
-    let row = EventRow {
-        event: event_id(),
-        source: source("shop"),
-        sender_id: LONG_NUMBER.to_owned(),
-        kind: kind.clone(),
-        at: NOW,
-        body_length: 12,
-        repeats: 3,
-        deliveries: BTreeMap::from([("dead", 1)]),
-    };
-    let attempt = AttemptRecord {
-        number: 6,
-        at: NOW,
-        duration_ms: 12,
-        outcome: Verdict::Rejected,
-        status: Some(503),
-        detail: "down".to_owned(),
-    };
-    let delivery = DeliveryView {
-        delivery: delivery_id(0),
-        run: Run(0),
-        destination: destination("accounting"),
-        action: ActionName::deliver(),
-        state: State::Dead,
-        due: None,
-        reason: Some("attempts used up: last answer 503".to_owned()),
-        attempts: 6,
-        log: vec![attempt],
-    };
-    let refusal = Refusal {
-        reason: "the signature is not that of any secret of this source".to_owned(),
-        secrets_tried: 2,
-        clock_distance_s: None,
-        body_length: 12,
-        content_type: Piece::clean(b"application/json"),
-        near_miss: Some("it holds for the secret used as text, undecoded".to_owned()),
-    };
-    let dead = Standing {
-        dead_letters: 1,
-        ..Standing::well(destination("crm"))
-    };
-    Shown {
-        overview: overview(),
-        events: vec![row.clone()],
-        event: Some(EventView {
-            row,
-            repeats_with_other_body: 1,
-            kept_until: NOW,
-            deliveries: vec![delivery],
-        }),
-        dead_letters: vec![DeadLetter {
-            delivery: delivery_id(0),
-            event: event_id(),
-            source: source("shop"),
-            kind,
-            destination: destination("accounting"),
-            action: ActionName::deliver(),
-            attempts: 6,
-            reason: "attempts used up: last answer 503".to_owned(),
-            at: NOW,
-            kept_until: NOW,
-        }],
-        refusals: vec![RefusalRow {
-            at: NOW,
-            source: source("shop"),
-            refusal,
-        }],
-        declined: vec![Declined {
-            at: NOW,
-            source: None,
-            path: "nobody".to_owned(),
-            status: 404,
-            cause: "no source of that name".to_owned(),
-        }],
-        alerts: BTreeMap::from([(
-            destination("crm"),
-            Record::default().judged(&dead, NOW, Duration::MAX),
-        )]),
-    }
-}
-
-fn overview() -> Overview {
-    Overview {
-        totals: Totals {
-            received: 4,
-            stored: 1,
-            repeats: 3,
-            repeats_with_other_body: 1,
-            refused: 7,
-            declined: 2,
-            dead: 1,
-            ..Totals::default()
-        },
-        sources: BTreeMap::from([(
-            source("shop"),
-            SourceTotals {
-                stored: 1,
-                repeats: 3,
-                repeats_with_other_body: 1,
-                refused: 7,
-                unrouted: 0,
-            },
-        )]),
-        destinations: BTreeMap::from([(
-            destination("accounting"),
-            DestinationTotals {
-                dead: 1,
-                ..DestinationTotals::default()
-            },
-        )]),
-        declined: vec![DeclinedCount {
-            source: None,
-            status: 404,
-            cause: "no \"source\"\\ of\nthat name".to_owned(),
-            count: 2,
-        }],
-    }
-}
-
 /// The router, and what is behind it.
 pub(crate) struct Desk {
     pub(crate) fake: Arc<Fake>,
     pub(crate) clock: Arc<HandClock>,
     pub(crate) status: Arc<Status<Fake>>,
+    pub(crate) tests: Arc<TestRange>,
     router: Router,
 }
 
@@ -257,21 +136,37 @@ impl Desk {
     }
 
     pub(crate) fn with(before: &str, token: &str) -> Self {
-        let fake = Arc::new(Fake::new(shown()));
+        Self::made(before, token, shown())
+    }
+
+    /// One that shows something else.
+    pub(crate) fn showing(change: impl FnOnce(&mut Shown)) -> Self {
+        let mut shown = shown();
+        change(&mut shown);
+        Self::made("", TOKEN, shown)
+    }
+
+    fn made(before: &str, token: &str, shown: Shown) -> Self {
+        let fake = Arc::new(Fake::new(shown));
         let clock = Arc::new(HandClock::at(NOW));
+        let configuration = configuration(before);
+        let tests = TestRange::open();
+        let tester = tests.tester(&configuration, &clock);
         let status = Arc::new(Status::new(Setup {
-            configuration: configuration(before),
+            configuration,
             backend: Arc::clone(&fake),
             clock: Arc::<HandClock>::clone(&clock),
             rng: Box::new(ChaCha20Rng::seed_from_u64(7)),
             admin_token: Secret::new(token).expect("token"),
             address: "http://127.0.0.1:3000".parse().expect("address"),
+            tester,
         }));
         Self {
             router: router(Arc::clone(&status)),
             fake,
             clock,
             status,
+            tests,
         }
     }
 
@@ -302,14 +197,18 @@ impl Desk {
 
 /// Sends a request to a router.
 pub(crate) async fn send(router: &Router, request: Request<Body>) -> Seen {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let response = router.clone().oneshot(request).await.expect("answer");
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.expect("body");
-    Seen {
+    let seen = Seen {
         status: parts.status,
         headers: parts.headers,
-        text: String::from_utf8(bytes.to_vec()).expect("text"),
-    }
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        bytes,
+    };
+    described(&method, &path, &seen);
+    seen
 }
 
 /// What came back.
@@ -318,6 +217,7 @@ pub(crate) struct Seen {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) text: String,
+    pub(crate) bytes: Bytes,
 }
 
 impl Seen {
@@ -329,6 +229,19 @@ impl Seen {
         self.headers
             .get(name)
             .map_or("", |value| value.to_str().expect("text"))
+    }
+
+    /// Why it is not what was asked for: the problem's detail, which says the same status as the answer.
+    pub(crate) fn problem(&self) -> String {
+        assert_eq!(
+            self.header("content-type"),
+            "application/problem+json",
+            "{self:?}"
+        );
+        let told = self.json();
+        assert_eq!(told["status"], self.status.as_u16());
+        assert_eq!(told["type"], "about:blank");
+        told["detail"].as_str().expect("a detail").to_owned()
     }
 
     /// Name and value of the cookie that was set.

@@ -17,8 +17,11 @@ use switchboard_core::ports::{
 };
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
+    Cursor, DeadLetter, DeadLetterGroups, DeadLetterSearch, Declined, EventRow, EventSearch,
+    EventView, Looked, Overview, Page, PageAsk, Recent, RefusalRow, Searched,
 };
+
+use crate::desk::NOW;
 
 /// What was asked of the backend, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +32,11 @@ pub(crate) enum Call {
     Change(Change),
     Events(EventSearch, PageAsk),
     List(PageAsk),
+    DeadLetters(DeadLetterSearch, PageAsk),
+    Replay(EventId, Run, Vec<Queued>),
+    Stored,
+    Overview,
+    Recent(Timestamp),
     Ready,
 }
 
@@ -36,6 +44,10 @@ pub(crate) enum Call {
 #[derive(Default)]
 pub(crate) struct Shown {
     pub(crate) overview: Overview,
+    pub(crate) recent: Recent,
+    /// The event as it was stored.
+    pub(crate) stored: Option<Event>,
+    pub(crate) groups: DeadLetterGroups,
     pub(crate) events: Vec<EventRow>,
     pub(crate) event: Option<EventView>,
     pub(crate) dead_letters: Vec<DeadLetter>,
@@ -53,6 +65,8 @@ pub(crate) struct Fake {
     pub(crate) calls: Mutex<Vec<Call>>,
     /// Calls that still work before all fail.
     pub(crate) works_for: AtomicU32,
+    /// How often anything was asked of it.
+    pub(crate) asked: AtomicU32,
     pub(crate) shown: Shown,
 }
 
@@ -68,6 +82,7 @@ impl Fake {
             settings: Mutex::default(),
             calls: Mutex::default(),
             works_for: AtomicU32::new(u32::MAX),
+            asked: AtomicU32::new(0),
             shown,
         }
     }
@@ -76,7 +91,27 @@ impl Fake {
         self.calls.lock().expect("calls").clone()
     }
 
+    /// What was asked of it that changes something.
+    pub(crate) fn changes(&self) -> Vec<Call> {
+        let changes = |call: &Call| match call {
+            Call::Requeue(..)
+            | Call::Release(..)
+            | Call::Bury(..)
+            | Call::Change(_)
+            | Call::Replay(..) => true,
+            Call::Events(..)
+            | Call::List(_)
+            | Call::DeadLetters(..)
+            | Call::Stored
+            | Call::Overview
+            | Call::Recent(_)
+            | Call::Ready => false,
+        };
+        self.calls().into_iter().filter(changes).collect()
+    }
+
     fn works(&self) -> Answer<()> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         self.works_for
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
                 left.checked_sub(1)
@@ -166,8 +201,9 @@ impl Ledger for Fake {
         unreachable!("the worker shelves")
     }
 
-    async fn replay(&self, _: &EventId, _: Run, _: &[Queued]) -> Answer<bool> {
-        unreachable!("nothing is replayed here")
+    async fn replay(&self, event: &EventId, run: Run, plan: &[Queued]) -> Answer<bool> {
+        self.asked(Call::Replay(event.clone(), run, plan.to_vec()))?;
+        Ok(true)
     }
 
     async fn recover(&self, _: Timestamp, _: u32) -> Answer<Moved> {
@@ -216,16 +252,28 @@ impl AlertStore for Fake {
 
 impl Views for Fake {
     async fn overview(&self) -> Answer<Overview> {
-        self.works()?;
+        self.asked(Call::Overview)?;
         Ok(self.shown.overview.clone())
     }
 
-    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Page<EventRow>> {
+    async fn recent(&self, now: Timestamp) -> Answer<Recent> {
+        self.asked(Call::Recent(now))?;
+        Ok(self.shown.recent.clone())
+    }
+
+    /// One page, and one more behind it.
+    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Searched<EventRow>> {
         self.asked(Call::Events(search.clone(), ask.clone()))?;
-        Ok(Page {
-            items: self.shown.events.clone(),
-            next: switchboard_core::views::Cursor::new("older"),
-        })
+        let (items, next) = match &ask.after {
+            None => (self.shown.events.clone(), Cursor::new("older")),
+            Some(_) => (Vec::new(), None),
+        };
+        let looked = Looked {
+            at: 7,
+            back_to: next.as_ref().map(|_| NOW),
+        };
+        let page = Page { items, next };
+        Ok(Searched { page, looked })
     }
 
     async fn event(&self, id: &EventId) -> Answer<Option<EventView>> {
@@ -234,8 +282,27 @@ impl Views for Fake {
         Ok(shown.filter(|view| view.row.event == *id))
     }
 
-    async fn dead_letters(&self, ask: &PageAsk) -> Answer<Page<DeadLetter>> {
-        self.page(ask, &self.shown.dead_letters)
+    async fn stored(&self, id: &EventId) -> Answer<Option<Event>> {
+        self.asked(Call::Stored)?;
+        let stored = self.shown.stored.clone();
+        Ok(stored.filter(|event| event.id == *id))
+    }
+
+    async fn dead_letters(
+        &self,
+        search: &DeadLetterSearch,
+        ask: &PageAsk,
+    ) -> Answer<Page<DeadLetter>> {
+        self.asked(Call::DeadLetters(search.clone(), ask.clone()))?;
+        Ok(Page {
+            items: self.shown.dead_letters.clone(),
+            next: None,
+        })
+    }
+
+    async fn dead_letter_groups(&self) -> Answer<DeadLetterGroups> {
+        self.works()?;
+        Ok(self.shown.groups.clone())
     }
 
     async fn refusals(&self, ask: &PageAsk) -> Answer<Page<RefusalRow>> {

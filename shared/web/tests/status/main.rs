@@ -3,11 +3,17 @@
 #[cfg(test)]
 mod admin;
 #[cfg(test)]
+mod allowed;
+#[cfg(test)]
 mod configuration;
 #[cfg(test)]
 mod deployed;
 #[cfg(test)]
+mod described;
+#[cfg(test)]
 mod desk;
+#[cfg(test)]
+mod events;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
@@ -15,6 +21,16 @@ mod guard;
 #[cfg(test)]
 mod operate;
 #[cfg(test)]
+mod overview;
+#[cfg(test)]
+mod range;
+#[cfg(test)]
 mod reading;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
+mod shown;
+#[cfg(test)]
 mod sign_in;
+#[cfg(test)]
+mod trial;

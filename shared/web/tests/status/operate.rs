@@ -43,6 +43,11 @@ fn steps(fake: &Fake) -> Vec<(Timestamp, u32, u32)> {
             | Call::Change(_)
             | Call::Events(..)
             | Call::List(_)
+            | Call::DeadLetters(..)
+            | Call::Replay(..)
+            | Call::Stored
+            | Call::Overview
+            | Call::Recent(_)
             | Call::Ready => None,
         })
         .collect()
@@ -56,7 +61,10 @@ fn after(seconds: u64) -> Timestamp {
 async fn the_starts_of_a_redrive_run_on_over_its_steps() {
     let (operator, fake) = operator();
     add_dead(&fake, 2 * STEP + 200);
-    let moved = operator.redrive(Redrive::All).await.expect("redriven");
+    let moved = operator
+        .redrive(Redrive::All, PER_SECOND)
+        .await
+        .expect("redriven");
     assert_eq!(
         moved,
         Moved {
@@ -79,7 +87,10 @@ async fn the_starts_of_a_redrive_run_on_over_its_steps() {
 async fn a_redrive_stops_at_its_budget_and_tells_what_is_left() {
     let (operator, fake) = operator();
     add_dead(&fake, BUDGET + 30);
-    let moved = operator.redrive(Redrive::All).await.expect("redriven");
+    let moved = operator
+        .redrive(Redrive::All, PER_SECOND)
+        .await
+        .expect("redriven");
     assert_eq!(
         moved,
         Moved {
@@ -88,7 +99,10 @@ async fn a_redrive_stops_at_its_budget_and_tells_what_is_left() {
         }
     );
     assert_eq!(steps(&fake).len(), 20, "no step is asked for nothing");
-    let moved = operator.redrive(Redrive::All).await.expect("redriven");
+    let moved = operator
+        .redrive(Redrive::All, PER_SECOND)
+        .await
+        .expect("redriven");
     assert_eq!(
         moved,
         Moved { done: 30, left: 0 },
@@ -101,7 +115,10 @@ async fn a_redrive_cut_by_the_store_tells_what_moved_for_certain() {
     let (operator, fake) = operator();
     add_dead(&fake, 1200);
     fake.works_for.store(2, Ordering::SeqCst);
-    let error = operator.redrive(Redrive::All).await.expect_err("cut");
+    let error = operator
+        .redrive(Redrive::All, PER_SECOND)
+        .await
+        .expect_err("cut");
     assert!(
         matches!(error, OperateError::Interrupted { done: 1000, .. }),
         "{error:?}"

@@ -5,6 +5,7 @@ mod copies;
 mod modes;
 mod once;
 mod together;
+mod trial;
 mod words;
 
 use std::io::{Read, Write};

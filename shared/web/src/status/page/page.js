@@ -1,176 +1,178 @@
-// The page: reads what the server holds and shows it. What was read last stays until something newer is there.
+// The page: which view is open, and reading again what it shows. What was read last stays until something newer is there.
 
+import * as destinations from "./destinations.js";
+import * as endpoint from "./endpoint.js";
+import * as event from "./event.js";
+import * as events from "./events.js";
+import * as failed from "./failed.js";
+import { lists } from "./lists.js";
+import * as overview from "./overview.js";
+import { placeOf } from "./places.js";
+import { follow } from "./progress.js";
 import { keepReading } from "./reading.js";
-import * as tables from "./tables.js";
-import { age, foreign, moment, moveAges, number, setServerTime } from "./text.js";
+import * as refused from "./refused.js";
+import { say } from "./renew.js";
+import * as replay from "./replay.js";
+import { get, Problem, why } from "./server.js";
+import * as sources from "./sources.js";
+import { el, number, plain } from "./text.js";
+import { age, local, moveAges, now, offset, setServerTime, zone } from "./time.js";
 
-const TIME_LIMIT = 10_000;
-const PAGE = 20;
-const LISTS = {
-  "dead-letters": { total: "dead", rest: "" },
-  refusals: { total: "refused", rest: "Of older ones only the number is kept." },
-  declined: { total: "declined", rest: "Of older ones only the number is kept." },
-  events: { total: "stored", rest: "Older ones are past their time." },
-};
-const pages = Object.fromEntries(Object.keys(LISTS).map((name) => [name, 1]));
-let open = null;
-// Whether somebody just asked for the open event, which stands below the list.
-let moveTo = false;
+const VIEWS = new Map(
+  Object.entries({ "": overview, events, failed, refused, replay, destinations, endpoint, sources }),
+);
+const ROUTES_HOLD = 10_000;
+
+// What all views share. `again` reads now, `changed` also what is read only when the totals say so.
+const app = { overview: null, routes: null, again: () => {}, changed };
+let view = null;
 let readAt = null;
-let readAgain = () => {};
+const listed = lists();
+let routesAt = -Infinity;
 
 // A one-time link shows the page at its own address; from here on it is at its usual one.
-if (location.pathname !== "/") history.replaceState(null, "", "/");
+if (location.pathname !== "/") history.replaceState(null, "", `/${location.hash}`);
 
 const byId = (id) => document.getElementById(id);
 
-async function get(path) {
-  const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(TIME_LIMIT) });
-  if (answer.status === 401) {
-    location.reload();
-    throw new Error("signed out");
+function changed() {
+  listed.forget();
+  app.again();
+}
+
+function open() {
+  const place = placeOf(location.hash);
+  const found = place.view === "events" && place.rest.length > 0 ? event : VIEWS.get(place.view);
+  view = found?.open(place, app) ?? { element: el("p", "", "There is no such view.") };
+  listed.forget();
+  byId("head").textContent = found?.title ?? "Not found";
+  byId("view").replaceChildren(view.element);
+  byId("view").dataset.of = location.hash;
+  byId("view").ariaBusy = "true";
+  showFault(null);
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.dataset.view === place.view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
   }
-  if (answer.status === 404) return null;
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
-  return answer.json();
+  if (app.overview !== null) view.show?.(app);
+  showTitle();
 }
 
-// As many pages of a list as somebody asked for.
-async function list(name) {
-  const items = [];
-  let next = null;
-  for (let page = 0; page < pages[name]; page += 1) {
-    const after = next === null ? "" : `&after=${encodeURIComponent(next)}`;
-    const part = await get(`/api/${name}?limit=${PAGE}${after}`);
-    items.push(...part.items);
-    next = part.next;
-    if (next === null) break;
+function showTitle() {
+  const dead = app.overview?.totals.dead ?? 0;
+  document.title = `${dead > 0 ? `(${number(dead)} failed) ` : ""}${byId("head").textContent} · Switchboard`;
+}
+
+function showCounts({ totals, held, at, version }) {
+  const counts = { dead: totals.dead, held: held.length };
+  for (const place of document.querySelectorAll("[data-count]")) {
+    const count = counts[place.dataset.count];
+    const words = place.dataset.count === "held" ? `${number(count)} held` : number(count);
+    say(place, count > 0 ? words : "");
   }
-  return { items, more: next !== null };
+  say(byId("version"), version ? `Switchboard ${version}. ` : "");
+  say(byId("zone"), `Times are in your zone, ${zone()} (${offset(new Date(at))}); hover over one for UTC.`);
 }
 
-// Shows a part only when it changed, so that a selection or the focus in it is not lost every 2 seconds.
-const shown = new Map();
-function when(changed, value, show) {
-  const text = JSON.stringify(value);
-  if (shown.get(changed) === text) return;
-  show(value);
-  shown.set(changed, text);
-}
-
-function showTotals(totals) {
-  for (const place of document.querySelectorAll("[data-total]")) {
-    place.textContent = number(totals[place.dataset.total]);
-  }
-  document.title = totals.dead > 0 ? `Switchboard: ${number(totals.dead)} failed` : "Switchboard";
-}
-
-function showCount(name, { items, more }, total) {
-  const { rest } = LISTS[name];
-  const count = items.length;
-  let text = `Showing all ${number(count)}.`;
-  if (count === 0 && total === 0) text = "None.";
-  else if (count < total) text = `Showing the newest ${number(count)} of ${number(total)}. ${more ? "" : rest}`;
-  byId(`${name}-shown`).textContent = text.trim();
-  byId(`${name}-more`).hidden = !more;
-}
-
-function showEvents({ items }) {
-  const focused = document.activeElement?.dataset?.event;
-  tables.events(items, (event) => {
-    open = event;
-    moveTo = true;
-    readAgain();
-  });
-  if (focused) document.querySelector(`#events [data-event="${CSS.escape(focused)}"]`)?.focus();
-}
-
-function showEvent(event) {
-  byId("event").hidden = event === null;
-  if (event === null) return;
-  byId("event-id").textContent = event.event;
-  byId("event-line").replaceChildren(
-    foreign(event.source), ", ", foreign(event.kind), ", received ", moment(event.at), ", kept until ",
-    moment(event.kept_until), `, ${number(event.repeats)} repeats, `,
-    `${number(event.repeats_with_other_body)} of them with another body`,
-  );
-  tables.deliveries(event.delivery_list);
-  if (moveTo) byId("event").scrollIntoView({ block: "nearest" });
-  moveTo = false;
-}
-
-function showEndpoint({ your_endpoint: endpoint, held }) {
-  const stopped = held.includes("your-endpoint") ? " It is held by an operator." : "";
-  byId("endpoint").replaceChildren(
-    ...(endpoint.set
-      ? ["Set: a signed copy of every event goes to ", foreign(endpoint.address), `.${stopped}`]
-      : ["Not set. While its address is set, a copy of every event goes there, signed with Standard Webhooks."]),
-  );
-}
-
-function showAll({ overview, routes, lists, event }) {
-  setServerTime(overview.at);
-  when("totals", overview.totals, showTotals);
-  when("dead-letters", lists["dead-letters"].items, tables.deadLetters);
-  when("refusals", lists.refusals.items, tables.refusals);
-  when("declined", lists.declined.items, tables.declined);
-  when("declined-counts", overview.declined, tables.declinedCounts);
-  when("events", { items: lists.events.items }, showEvents);
-  for (const [name, { total }] of Object.entries(LISTS)) showCount(name, lists[name], overview.totals[total]);
-  when("event", event?.event === open ? event : null, showEvent);
-  when("destinations", [overview.destinations, overview.held, routes.retry], () =>
-    tables.destinations(overview, routes.retry));
-  when("routes", routes.items, tables.routes);
-  byId("never-applied").hidden = routes.configuration?.version !== null;
-  when("sources", [overview.sources, routes.sources], () => tables.sources(overview, routes.sources));
-  when("retry", routes.retry, tables.retry);
-  when("endpoint", [overview.your_endpoint, overview.held], () => showEndpoint(overview));
-  readAt = overview.at;
-}
-
-// Reads everything, then shows everything: never a half. The totals come last, so that no list is longer than they say.
-async function read() {
+// What a view reads. An answer that what was asked for is wrong, such as a cursor that somebody mistyped, is no sign that the
+// server is out of reach.
+async function readView(of) {
   try {
-    const names = Object.keys(LISTS);
-    const [routes, event, ...parts] = await Promise.all([
-      get("/api/routes"),
-      open === null ? null : get(`/api/events/${encodeURIComponent(open)}`),
-      ...names.map(list),
+    return { data: await of.read() };
+  } catch (error) {
+    const ours = error instanceof Problem && [400, 404, 409, 422].includes(error.status);
+    if (ours) return { fault: error };
+    throw error;
+  }
+}
+
+function showFault(error) {
+  const text = error === null ? "" : `This cannot be shown: ${plain(error.message, 300)}.`;
+  byId("fault").hidden = error === null;
+  say(byId("fault"), text);
+}
+
+// Reads what is needed, then shows it: never a half.
+async function read() {
+  const of = view;
+  try {
+    const before = app.overview;
+    const seen = await get("/api/overview");
+    if (seen === null) throw new Problem(404, {});
+    const start = performance.now();
+    const [routes, { data, fault }] = await Promise.all([
+      start - routesAt > ROUTES_HOLD ? get("/api/routes") : app.routes,
+      listed.isDue(of, seen, start) ? readView(of) : {},
     ]);
-    const overview = await get("/api/overview");
-    showAll({ overview, routes, event, lists: Object.fromEntries(names.map((name, n) => [name, parts[n]])) });
+    if (seen !== before) setServerTime(seen.at);
+    if (routes !== app.routes) routesAt = start;
+    Object.assign(app, { overview: seen, routes });
+    readAt = new Date(now()).toISOString();
+    showCounts(seen);
+    follow(seen);
+    if (of !== view) {
+      app.again();
+    } else {
+      if (data !== undefined || fault !== undefined) listed.read(of, seen, start);
+      if (data !== undefined) showFault(null);
+      if (fault !== undefined) showFault(fault);
+      of.show?.(app, data);
+      if (!of.read || data !== undefined || fault !== undefined) byId("view").ariaBusy = "false";
+      if (of.scrollTo !== undefined) scrollTo(0, of.scrollTo);
+      delete of.scrollTo;
+    }
+    showTitle();
   } catch (error) {
     console.warn(error);
-    say("stale", "Not reachable");
+    stand("stale", "Not reachable", error);
     return false;
   }
-  say("live", "Live");
+  stand("live", "Live");
   return true;
 }
 
 // Changes the state's text only when the state changes: it is read aloud.
-function say(state, text) {
+function stand(state, text, error) {
   document.body.dataset.state = state;
-  if (byId("state").textContent !== text) byId("state").textContent = text;
+  say(byId("state"), text);
+  byId("trouble").hidden = state !== "stale";
+  byId("trouble").dataset.why = error ? why(error) : "";
 }
 
 function tick() {
   moveAges();
+  view?.tick?.(app);
   const stale = document.body.dataset.state === "stale";
-  const of = readAt === null ? "Nothing was read yet." : `These numbers are of ${readAt}, ${age(readAt)}.`;
-  byId("age").textContent = stale ? of : "";
+  const of = readAt === null ? "Nothing was read yet." : `What is shown is of ${local(readAt)}, ${age(readAt)}.`;
+  if (stale) say(byId("trouble-text"), `Not reachable: ${byId("trouble").dataset.why}. ${of}`);
+  say(byId("age"), stale && readAt !== null ? age(readAt) : "");
 }
 
-for (const name of Object.keys(LISTS)) {
-  byId(`${name}-more`).addEventListener("click", () => {
-    pages[name] += 1;
-    readAgain();
-  });
+// The place on the page that somebody left a view at, for the way back.
+const left = new Map();
+let entry = 0;
+
+function enter(state) {
+  left.set(entry, scrollY);
+  const back = state?.entry !== undefined;
+  document.querySelector("dialog")?.close();
+  entry = back ? state.entry : Date.now();
+  if (!back) history.replaceState({ entry }, "");
+  open();
+  app.again();
+  byId("head").focus({ preventScroll: true });
+  scrollTo(0, 0);
+  if (back) view.scrollTo = left.get(entry);
 }
-byId("event-close").addEventListener("click", () => {
-  open = null;
-  showEvent(null);
-  shown.delete("event");
+
+window.addEventListener("popstate", ({ state }) => enter(state));
+byId("read-now").addEventListener("click", () => app.again());
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  byId("main").focus();
 });
 
-readAgain = keepReading(read, tick);
+entry = history.state?.entry ?? Date.now();
+history.replaceState({ entry }, "");
+open();
+app.again = keepReading(read, tick);

@@ -1,5 +1,5 @@
-// How texts, times and numbers become elements. Texts of senders and destinations are only ever text nodes: cut,
-// isolated from the text around them, and with every character made visible that a reader could not see.
+// How texts and numbers become elements. Texts of senders and destinations are only ever text nodes: cut, isolated
+// from the text around them, and with every character made visible that a reader could not see.
 
 // Controls, soft hyphen, zero-width, direction-changing, line-separating, invisible and tag characters.
 const UNSEEN =
@@ -14,18 +14,28 @@ export function el(tag, name, ...children) {
   return made;
 }
 
+export function button(text, act, name = "") {
+  const made = el("button", name, text);
+  made.type = "button";
+  made.addEventListener("click", act);
+  return made;
+}
+
+export function link(to, ...children) {
+  const made = el("a", "", ...children);
+  made.href = to;
+  return made;
+}
+
 function escaped(char) {
   return `\\u{${char.codePointAt(0).toString(16)}}`;
 }
 
-// A text that is not ours.
-export function foreign(text, longest = LONGEST) {
-  if (text === null || text === undefined || text === "") return el("span", "none", "–");
-  const all = Array.from(String(text));
-  const made = el("bdi");
+// Fills an element with a text that is not ours; `but` are unseen characters that may stand as they are.
+export function fill(made, chars, but = "") {
   let run = "";
-  for (const char of all.slice(0, longest)) {
-    if (UNSEEN.test(char)) {
+  for (const char of chars) {
+    if (UNSEEN.test(char) && !but.includes(char)) {
       made.append(run, el("span", "unseen", escaped(char)));
       run = "";
     } else {
@@ -33,16 +43,47 @@ export function foreign(text, longest = LONGEST) {
     }
   }
   made.append(run);
+  return made;
+}
+
+// The same as a bare text, for places that hold no elements.
+export function plain(text, longest = LONGEST) {
+  const all = Array.from(String(text));
+  const seen = all.slice(0, longest).map((char) => (UNSEEN.test(char) ? escaped(char) : char));
+  return seen.join("") + (all.length > longest ? "…" : "");
+}
+
+export function none() {
+  return el("span", "none", "–");
+}
+
+// A text that is not ours.
+export function foreign(text, longest = LONGEST) {
+  if (text === null || text === undefined || text === "") return none();
+  const all = Array.from(String(text));
+  const made = fill(el("bdi"), all.slice(0, longest));
   if (all.length > longest) {
     made.append(el("span", "cut", "…"));
-    const whole = all.slice(0, LONGEST_TITLE).map((char) => (UNSEEN.test(char) ? escaped(char) : char));
-    made.title = whole.join("") + (all.length > LONGEST_TITLE ? "…" : "");
+    made.title = plain(text, LONGEST_TITLE);
   }
   return made;
 }
 
+// A configured name: short and plain, so it breaks at its hyphens only.
+export function name(text) {
+  const made = foreign(text);
+  made.classList.add("name");
+  return made;
+}
+
 export function code(text) {
-  const made = el("code", "", foreign(text, 200));
+  return el("code", "", foreign(text, 200));
+}
+
+// An id of ours, short enough for a table: whole on hover.
+export function short(id) {
+  const made = el("code", "short", `${id.slice(0, 12)}…`);
+  made.title = id;
   return made;
 }
 
@@ -52,54 +93,42 @@ export function number(value) {
   return typeof value === "number" ? NUMBERS.format(value) : "…";
 }
 
+// "1 event", "3 events".
+export function many(count, one, more = `${one}s`) {
+  return `${number(count)} ${count === 1 ? one : more}`;
+}
+
 export function bytes(value) {
-  return value === 1 ? "1 byte" : `${number(value)} bytes`;
+  if (value >= 1024 * 1024) return `${NUMBERS.format(Math.round(value / 1024 / 102.4) / 10)} MiB`;
+  if (value >= 10 * 1024) return `${NUMBERS.format(Math.round(value / 1024))} KiB`;
+  return many(value, "byte");
 }
 
 // A duration as it is spoken: 90000 -> "1.5 min".
 export function span(ms) {
-  const units = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1_000]];
+  const units = [
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["min", 60_000],
+    ["s", 1_000],
+  ];
   const [unit, size] = units.find(([, size]) => ms >= size) ?? ["ms", 1];
   return `${NUMBERS.format(Math.round((ms / size) * 10) / 10)} ${unit}`;
 }
 
-// The server's present, carried on by a clock that no time zone and no clock change moves.
-let server = null;
-
-export function setServerTime(iso) {
-  server = { at: Date.parse(iso), heard: performance.now() };
+// A list in words: "a, b and c".
+export function list(words) {
+  const last = words.at(-1);
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
 }
 
-export function age(iso) {
-  if (server === null) return "";
-  const ms = server.at + (performance.now() - server.heard) - Date.parse(iso);
-  const seconds = Math.round(Math.abs(ms) / 1000) * 1000;
-  if (seconds === 0) return "now";
-  const rough = seconds < 60_000 ? span(seconds) : whole(seconds);
-  return ms > 0 ? `${rough} ago` : `in ${rough}`;
+// A state of a delivery, with how many there are where that is told.
+export function state(word, count) {
+  return el("span", `state ${count === 0 ? "nothing" : word}`, count === undefined ? word : `${number(count)} ${word}`);
 }
 
-function whole(ms) {
-  const units = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000]];
-  const [unit, size] = units.find(([, size]) => ms >= size);
-  return `${Math.floor(ms / size)} ${unit}`;
-}
-
-// A moment: ISO in UTC, to the second, and how long ago it is.
-export function moment(iso) {
-  if (!iso) return el("span", "none", "–");
-  const time = el("time", "", iso.replace(/\.\d+Z$/, "Z"));
-  time.dateTime = iso;
-  time.title = iso;
-  const ago = el("span", "age", age(iso));
-  ago.dataset.of = iso;
-  return el("span", "moment", time, " ", ago);
-}
-
-// Moves on every age that is shown.
-export function moveAges() {
-  for (const ago of document.querySelectorAll(".age[data-of]")) {
-    const text = age(ago.dataset.of);
-    if (ago.textContent !== text) ago.textContent = text;
-  }
+export function states(deliveries) {
+  const names = ["waiting", "held", "delivered", "dead"].filter((name) => deliveries[name] > 0);
+  if (names.length === 0) return el("span", "quiet", "unrouted");
+  return el("span", "states", ...names.map((name) => state(name, deliveries[name])));
 }

@@ -1,0 +1,134 @@
+//! What an operator does on the page: redrive, hold and release, a test delivery, and setting your endpoint.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use switchboard_tests::browser::Browser;
+use switchboard_tests::setting::sender;
+
+use crate::setting::{failing, signed_in, view};
+
+/// Clicks the first element that a selector finds.
+async fn click(browser: &mut Browser, selector: &str) {
+    let script = format!("document.querySelector({}).click()", json!(selector));
+    browser.evaluate(&script).await;
+}
+
+/// Waits until the text of an element holds another.
+async fn reads(browser: &mut Browser, selector: &str, text: &str) {
+    let script = format!(
+        "document.querySelector({})?.innerText.includes({})",
+        json!(selector),
+        json!(text)
+    );
+    browser.wait("it reads so", &script).await;
+}
+
+#[tokio::test]
+async fn a_failed_delivery_is_seen_redriven_in_one_click_and_seen_to_arrive() {
+    let (sink, switchboard) = failing().await;
+    sender(&switchboard, "shop")
+        .send("1", "orders/create", "{}")
+        .await;
+    switchboard.wait_total("dead", 1).await;
+    let mut browser = signed_in(&switchboard).await;
+    reads(&mut browser, ".needs", "accounting is failing").await;
+    reads(&mut browser, ".needs", "1 dead letter waits to be redriven").await;
+    sink.answer(|_, _| StatusCode::OK);
+    view(&mut browser, "#/failed").await;
+    click(&mut browser, "#dead-letters tbody button").await;
+    reads(&mut browser, "#running", "1 dead letter redriven, 0 left.").await;
+    click(&mut browser, "#running a").await;
+    reads(&mut browser, "#deliveries", "4. delivered, 200").await;
+    switchboard.wait_total("dead", 0).await;
+    assert_eq!(browser.misbehaviour().await, Vec::<&Value>::new());
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn all_dead_letters_are_counted_before_they_are_redriven() {
+    let (sink, switchboard) = failing().await;
+    for id in ["1", "2", "3"] {
+        sender(&switchboard, "shop").send(id, "other", "{}").await;
+    }
+    switchboard.wait_total("dead", 3).await;
+    sink.answer(|_, _| StatusCode::OK);
+    let mut browser = signed_in(&switchboard).await;
+    view(&mut browser, "#/failed").await;
+    click(&mut browser, "#groups + .buttons button.strong").await;
+    reads(&mut browser, "dialog", "3 deliveries: accounting 3.").await;
+    assert_eq!(
+        switchboard.get("/api/overview").await["totals"]["dead"],
+        3,
+        "nothing moves before the answer"
+    );
+    click(&mut browser, "dialog button.strong").await;
+    reads(&mut browser, "#running", "3 dead letters redriven, 0 left.").await;
+    reads(&mut browser, "#running", "accounting: 3 delivered since").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_destination_is_held_and_released() {
+    let (_sink, switchboard) = failing().await;
+    let mut browser = signed_in(&switchboard).await;
+    view(&mut browser, "#/destinations").await;
+    click(&mut browser, "[aria-label=\"Hold warehouse\"]").await;
+    reads(&mut browser, "[data-destination=warehouse] h2", "held").await;
+    assert_eq!(
+        switchboard.get("/api/overview").await["held"],
+        json!(["warehouse"])
+    );
+    sender(&switchboard, "shop")
+        .send("1", "orders/create", "{}")
+        .await;
+    switchboard.wait_total("held", 1).await;
+    click(&mut browser, "[aria-label=\"Release warehouse\"]").await;
+    reads(&mut browser, "#running", "1 delivery released, 0 left.").await;
+    switchboard.wait_total("delivered", 1).await;
+    assert_eq!(browser.misbehaviour().await, Vec::<&Value>::new());
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_test_delivery_shows_what_it_came_to_and_counts_nowhere() {
+    let (_sink, switchboard) = failing().await;
+    let before = switchboard.get("/api/overview").await["totals"].clone();
+    let mut browser = signed_in(&switchboard).await;
+    view(&mut browser, "#/destinations").await;
+    for (destination, outcome) in [
+        ("accounting", "rejected, 403"),
+        ("warehouse", "delivered, 200"),
+    ] {
+        let pressed = format!("[aria-label=\"Test delivery to {destination}\"]");
+        click(&mut browser, &pressed).await;
+        let place = format!("[data-destination={destination}]");
+        reads(&mut browser, &place, outcome).await;
+    }
+    assert_eq!(switchboard.get("/api/overview").await["totals"], before);
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn your_endpoint_is_set_and_its_secret_is_shown_once() {
+    let (sink, switchboard) = failing().await;
+    let mut browser = signed_in(&switchboard).await;
+    view(&mut browser, "#/endpoint").await;
+    let url = json!(sink.url("/mine/T0KEN"));
+    let script = format!("document.querySelector('#endpoint-url').value = {url}");
+    browser.evaluate(&script).await;
+    click(&mut browser, "form button.strong").await;
+    reads(&mut browser, ".secret", "whsec_").await;
+    reads(
+        &mut browser,
+        "#endpoint",
+        "a signed copy of every event goes to",
+    )
+    .await;
+    view(&mut browser, "#/sources").await;
+    view(&mut browser, "#/endpoint").await;
+    let page = browser.evaluate("document.documentElement.outerHTML").await;
+    let page = page.as_str().expect("a text");
+    assert!(!page.contains("whsec_"), "the secret is shown again");
+    assert!(!page.contains("T0KEN"), "the path is shown");
+    browser.close().await;
+}
