@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::HeaderMap;
-use http::header::{HeaderName, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use rand::Rng;
 
 use crate::address::Address;
@@ -15,7 +16,9 @@ use crate::delivery::{
 use crate::endpoint::Settings;
 use crate::event::Event;
 use crate::fail::{self, FailPoint};
-use crate::forward::{self, Signed};
+use crate::forward::{self, KeptHeaders, Signed};
+use crate::identity::{EventId, Run};
+use crate::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
 use crate::ports::{Outgoing, Transport};
 use crate::retry::RetryRule;
 use crate::scheme::standard_webhooks;
@@ -117,6 +120,40 @@ impl<T: Transport> Performer<T> {
         Ok(Performed { record, next })
     }
 
+    /// Makes one attempt at a destination that belongs to no delivery, marked as a test, and tells what it came to: it is
+    /// in no ledger and in no total. `id` tells it from others. `Err` when there is nowhere to send it to.
+    pub async fn test(
+        &self,
+        destination: &DestinationName,
+        id: &SenderId,
+        settings: &Settings,
+    ) -> Result<AttemptRecord, DeathReason> {
+        let started = self.clock.now();
+        let ticks = self.clock.ticks();
+        let attempt = test_attempt(destination, id, started);
+        let way = way(&self.configuration, &attempt, settings, started)?;
+        let outcome = match request(&attempt, &way, started) {
+            Some(mut request) => {
+                let name = HeaderName::from_static(TEST);
+                request
+                    .headers
+                    .insert(name, HeaderValue::from_static("true"));
+                let signatures = request.headers.get("webhook-signature").cloned();
+                let outcome = self.transport.post(request).await;
+                quoting_nothing(outcome, &way, signatures.as_ref())
+            }
+            None => Outcome::Unanswered(Unanswered::Unbuildable),
+        };
+        let took = self.clock.ticks().saturating_sub(ticks);
+        tracing::info!(
+            delivery.destination = %destination,
+            attempt.outcome = outcome.verdict().as_str(),
+            attempt.detail = outcome_detail(&outcome),
+            "test delivery"
+        );
+        Ok(AttemptRecord::new(1, started, took, &outcome))
+    }
+
     /// What becomes of an attempt during which our own code broke off: a failed attempt like any other.
     pub fn broke_off(&self, attempt: &Attempt) -> Performed {
         let outcome = Outcome::Unanswered(Unanswered::BrokeOff);
@@ -146,6 +183,33 @@ impl<T: Transport> Performer<T> {
                 }
             }
         }
+    }
+}
+
+/// The header that marks a test delivery.
+pub const TEST: &str = "switchboard-test";
+
+/// The attempt of a test delivery, with an event that no sender sent.
+fn test_attempt(destination: &DestinationName, id: &SenderId, now: Timestamp) -> Attempt {
+    let source = SourceName::switchboard();
+    let event = Event {
+        id: EventId::of(&source, id),
+        source,
+        sender_id: id.clone(),
+        kind: Kind::test(),
+        received_at: now,
+        headers: KeptHeaders::of(&HeaderMap::from_iter([(
+            CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        )])),
+        body: Bytes::from(format!(r#"{{"test":true,"at":"{now}"}}"#)),
+    };
+    let action = ActionName::test();
+    Attempt {
+        key: DeliveryKey::of(&event.id, destination.clone(), action, Run(0)),
+        event: Arc::new(event),
+        number: 1,
+        in_round: 1,
     }
 }
 
@@ -202,7 +266,7 @@ fn outcome_detail(outcome: &Outcome) -> Option<String> {
 /// Why nothing can be sent to a destination, if so.
 pub fn missing(
     configuration: &Configuration,
-    destination: &crate::names::DestinationName,
+    destination: &DestinationName,
     settings: &Settings,
 ) -> Option<DeathReason> {
     if destination.is_your_endpoint() {

@@ -11,6 +11,7 @@ pub const YOUR_ENDPOINT: &str = "your-endpoint";
 const COPY: &str = "copy";
 /// The action of a route that names none.
 const DELIVER: &str = "deliver";
+const TEST: &str = "test";
 
 /// Longest kind that is accepted, in bytes.
 pub const LONGEST_KIND: usize = 255;
@@ -91,7 +92,19 @@ impl DestinationName {
     }
 }
 
+impl SourceName {
+    /// What stands for the sender where Switchboard itself made an event: in test deliveries.
+    pub fn switchboard() -> Self {
+        Self(Arc::from("switchboard"))
+    }
+}
+
 impl ActionName {
+    /// The action of a test delivery.
+    pub fn test() -> Self {
+        Self(Arc::from(TEST))
+    }
+
     /// The action of a copy to your endpoint.
     pub fn copy() -> Self {
         Self(Arc::from(COPY))
@@ -108,6 +121,11 @@ impl ActionName {
 pub struct Kind(Arc<str>);
 
 impl Kind {
+    /// The kind of a test delivery's event.
+    pub fn test() -> Self {
+        Self(Arc::from(TEST))
+    }
+
     /// Takes a kind as the sender wrote it; `None` when it is longer than [`LONGEST_KIND`].
     pub fn new(text: &str) -> Option<Self> {
         (text.len() <= LONGEST_KIND).then(|| Self(Arc::from(text)))

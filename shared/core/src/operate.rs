@@ -14,11 +14,15 @@ use crate::ports::{Answer, BackendError, Ledger, Moved, Selection, SettingsStore
 use crate::secret::Secret;
 use crate::time::Clock;
 
+mod replay;
+
+pub use replay::{EVENTS, Progress, Replay, Replayed};
+
 /// Most deliveries that one step of the ledger moves: a transaction of that size does not hold up live events.
 pub const STEP: u32 = 500;
 /// Most deliveries that one call of an operator moves; what is left is told, and moved by the next call.
 pub const BUDGET: u32 = 10_000;
-/// Starts per second of what is put back, unless the operator asks for another number in a release.
+/// Starts per second of what is put back, unless the operator asks for another number.
 pub const PER_SECOND: u32 = 50;
 
 /// Why an operator's wish was not carried out, or not to its end.
@@ -88,11 +92,11 @@ impl<B: Ledger + SettingsStore> Operator<B> {
         }
     }
 
-    /// Puts dead letters back to waiting with a new round of attempts, spread over time.
+    /// Puts dead letters back to waiting with a new round of attempts, `per_second` starts each second.
     ///
     /// Cut anywhere: what a step moved is waiting and will be attempted, the rest is still a dead letter. The same
     /// call again moves that rest only, since what was moved is no dead letter any more.
-    pub async fn redrive(&self, redrive: Redrive) -> Result<Moved, OperateError> {
+    pub async fn redrive(&self, redrive: Redrive, per_second: u32) -> Result<Moved, OperateError> {
         let (of, selection) = match redrive {
             Redrive::All => ("all".to_owned(), Selection::AllDead),
             Redrive::Destination(name) => (name.to_string(), Selection::DeadOf(self.known(name)?)),
@@ -102,7 +106,7 @@ impl<B: Ledger + SettingsStore> Operator<B> {
             ),
         };
         fail::reach(FailPoint::BeforeRedrive);
-        let moved = self.requeue(&selection).await?;
+        let moved = self.requeue(&selection, per_second).await?;
         fail::reach(FailPoint::AfterRedrive);
         tracing::info!(of, redriven = moved.done, left = moved.left, "redrive");
         Ok(moved)
@@ -223,8 +227,8 @@ impl<B: Ledger + SettingsStore> Operator<B> {
         Ok(moved)
     }
 
-    async fn requeue(&self, selection: &Selection) -> Result<Moved, OperateError> {
-        let whole = self.spread(PER_SECOND);
+    async fn requeue(&self, selection: &Selection, per_second: u32) -> Result<Moved, OperateError> {
+        let whole = self.spread(per_second);
         in_steps(|done, limit| {
             // Each step starts where the one before ended, so that the starts run on evenly.
             let spread = Spread {

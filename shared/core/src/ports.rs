@@ -20,7 +20,8 @@ use crate::names::{DestinationName, SourceName};
 use crate::refusal::{Cause, Refusal};
 use crate::time::Timestamp;
 use crate::views::{
-    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
+    DeadLetter, DeadLetterGroups, DeadLetterSearch, Declined, EventRow, EventSearch, EventView,
+    Overview, Page, PageAsk, Recent, RefusalRow, Searched,
 };
 
 pub use self::configuration::{ConfigurationStore, Found, Replaced, Secrets, Stored, Version};
@@ -310,18 +311,32 @@ pub trait Views: Send + Sync + 'static {
     /// Totals, whole and by source and destination.
     fn overview(&self) -> impl Future<Output = Answer<Overview>> + Send;
 
-    /// Events, newest first.
+    /// The last hour up to the minute of `now`.
+    fn recent(&self, now: Timestamp) -> impl Future<Output = Answer<Recent>> + Send;
+
+    /// Events, newest first. What no index answers is looked for among at most [`LOOKED_AT`](crate::views::LOOKED_AT)
+    /// events; the page's cursor goes on behind the last that was looked at.
     fn events(
         &self,
         search: &EventSearch,
         ask: &PageAsk,
-    ) -> impl Future<Output = Answer<Page<EventRow>>> + Send;
+    ) -> impl Future<Output = Answer<Searched<EventRow>>> + Send;
 
     /// One event with its deliveries and their attempts.
     fn event(&self, id: &EventId) -> impl Future<Output = Answer<Option<EventView>>> + Send;
 
+    /// One event as it was stored, with its headers and its body.
+    fn stored(&self, id: &EventId) -> impl Future<Output = Answer<Option<Event>>> + Send;
+
     /// Dead letters, newest first.
-    fn dead_letters(&self, ask: &PageAsk) -> impl Future<Output = Answer<Page<DeadLetter>>> + Send;
+    fn dead_letters(
+        &self,
+        search: &DeadLetterSearch,
+        ask: &PageAsk,
+    ) -> impl Future<Output = Answer<Page<DeadLetter>>> + Send;
+
+    /// The newest dead letters of each destination, by what they died of.
+    fn dead_letter_groups(&self) -> impl Future<Output = Answer<DeadLetterGroups>> + Send;
 
     /// Listed refusals, newest first.
     fn refusals(&self, ask: &PageAsk) -> impl Future<Output = Answer<Page<RefusalRow>>> + Send;

@@ -10,6 +10,17 @@ use crate::names::{ActionName, DestinationName, Kind, SourceName};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
+mod recent;
+mod search;
+
+pub use recent::{
+    AnswerTimes, Bound, Health, LastFailure, MINUTES, Minute, QueueDepth, Recent, SourceHealth,
+    minute_of,
+};
+pub use search::{
+    DeadLetterGroup, DeadLetterGroups, DeadLetterSearch, EventSearch, LOOKED_AT, Looked, Searched,
+};
+
 /// The numbers that add up: `received` = `stored` + `repeats`; deliveries planned = `delivered` + `waiting` + `held` +
 /// `dead`. Expiry takes nothing off them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
@@ -155,15 +166,6 @@ impl<T> Page<T> {
                 .and_then(|cursor| Cursor::new(&cursor)),
         }
     }
-}
-
-/// Which events are meant.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct EventSearch {
-    /// Of this source only.
-    pub source: Option<SourceName>,
-    /// With this sender's id only.
-    pub sender_id: Option<String>,
 }
 
 /// An event in a list.
