@@ -1,7 +1,7 @@
 //! What operators do: redrive dead letters, hold and release destinations, set your endpoint. Each use case is a few
 //! whole steps of the ports; its doc says what stands when it is cut between two of them, and what finishes it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::address::{Address, AddressFault};
 use crate::configuration::Configuration;
@@ -80,6 +80,7 @@ pub struct Operator<B> {
     configuration: Arc<Configuration>,
     backend: Arc<B>,
     clock: Arc<dyn Clock>,
+    begun: Mutex<Option<replay::Begun>>,
 }
 
 impl<B: Ledger + SettingsStore> Operator<B> {
@@ -89,6 +90,7 @@ impl<B: Ledger + SettingsStore> Operator<B> {
             configuration,
             backend,
             clock,
+            begun: Mutex::default(),
         }
     }
 

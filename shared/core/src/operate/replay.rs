@@ -1,5 +1,8 @@
 //! Replay: stored events delivered again on purpose, by the routes as they stand today, as new deliveries with new keys.
 
+use std::sync::PoisonError;
+use std::time::Duration;
+
 use crate::delivery::DeliveryKey;
 use crate::fail::{self, FailPoint};
 use crate::identity::Run;
@@ -27,20 +30,42 @@ pub struct Replay {
     pub is_dry: bool,
 }
 
-/// Where a replay goes on that took more than one call. As text it is `run.planned.cursor`.
+/// Where a replay stands between two calls. As text it is `run.began.due.cursor`, both moments in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The run of all of its deliveries: the second in which it began, so that no other has it.
+    /// The run of all of its deliveries: the second in which it began, or one that is still free.
     run: Run,
-    /// Deliveries planned by the calls before.
-    planned: u32,
+    /// When it began: what came later is not meant.
+    began: Timestamp,
+    /// Before which moment nothing more of it is due: what was planned before keeps its pace, however late it goes on.
+    due: Timestamp,
     /// Where the events before end; from the newest on without it.
     after: Option<Cursor>,
+    stage: Stage,
+}
+
+/// Whether a replay was ever told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It begins with this call.
+    Fresh,
+    /// Its progress was given back.
+    Known,
+}
+
+/// The replay that began last, by which two of one second are told apart.
+#[derive(Debug)]
+pub(super) struct Begun {
+    run: Run,
+    second: i64,
+    replay: Replay,
 }
 
 /// What a call of a replay did, or would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
+    /// The run of its deliveries.
+    pub run: Run,
     /// Events for which a delivery was planned.
     pub events: u32,
     /// Deliveries planned for them.
@@ -56,91 +81,102 @@ impl Progress {
     pub fn begin(now: Timestamp) -> Self {
         Self {
             run: Run(u32::try_from(now.seconds()).unwrap_or(1).max(1)),
-            planned: 0,
+            began: now,
+            due: now,
             after: None,
+            stage: Stage::Fresh,
         }
     }
 
-    /// Reads what a call answered; `None` for anything else.
+    /// Reads what a call answered, or how a replay began; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
-        let (run, rest) = text.split_once('.')?;
-        let (planned, cursor) = rest.split_once('.')?;
-        let run = run.parse().ok().filter(|run| *run > 0)?;
+        let mut parts = text.splitn(4, '.');
+        let run = parts.next()?.parse().ok().filter(|run| *run > 0)?;
+        let mut moment = || {
+            let millis = parts.next()?.parse().ok()?;
+            Some(Timestamp::from_millis(millis)).filter(|moment| moment.can_be_a_date())
+        };
+        let (began, due) = (moment()?, moment()?);
+        let after = match parts.next()? {
+            "" => None,
+            cursor => Some(Cursor::new(cursor)?),
+        };
         Some(Self {
             run: Run(run),
-            planned: planned.parse().ok()?,
-            after: Some(Cursor::new(cursor)?),
+            began,
+            due,
+            after,
+            stage: Stage::Known,
         })
     }
 
-    /// The run of its deliveries.
+    /// The run of its deliveries, unless that is taken as it begins.
     pub const fn run(&self) -> Run {
         self.run
-    }
-
-    /// When it began.
-    fn began(&self) -> Timestamp {
-        Timestamp::from_seconds(i64::from(self.run.0))
     }
 }
 
 impl std::fmt::Display for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cursor = self.after.as_ref().map_or("", Cursor::as_str);
-        write!(f, "{}.{}.{cursor}", self.run.0, self.planned)
+        let (began, due) = (self.began.millis(), self.due.millis());
+        write!(f, "{}.{began}.{due}.{cursor}", self.run.0)
     }
 }
 
 impl<B: Ledger + SettingsStore + Views> Operator<B> {
     /// Replays at most [`EVENTS`] of the events that are meant, newest first: each gets a further run, by the routes of
-    /// today. Only events that were stored before it began.
+    /// today. Only events that were received before it began, or at that moment.
     ///
     /// Cut anywhere: the same call with the same progress plans the same deliveries, which is them once. What is planned
-    /// is delivered, whether the replay ever goes on or not.
+    /// is delivered, whether the replay ever goes on or not. Of two that begin in the same second and mean the same, the
+    /// second is the first again; one that means something else gets a run of its own. Processes do not tell each other
+    /// what began: of two in one second, an event that both mean is replayed for one.
     pub async fn replay(
         &self,
         replay: &Replay,
         progress: Progress,
     ) -> Result<Replayed, OperateError> {
+        let settings = self.backend.settings().await;
+        let copies = settings.map_err(OperateError::Backend)?.endpoint.is_some();
         if let Some(to) = &replay.to {
-            self.known(to.clone())?;
+            let to = self.known(to.clone())?;
+            if to.is_your_endpoint() && !copies {
+                return Err(OperateError::EndpointNotSet);
+            }
         }
-        let began = progress.began();
+        let run = self.run_for(replay, &progress);
+        let began = progress.began;
+        let end = began.plus(Duration::from_millis(1));
         let search = EventSearch {
-            until: Some(replay.search.until.map_or(began, |until| until.min(began))),
+            until: Some(replay.search.until.map_or(end, |until| until.min(end))),
             ..replay.search.clone()
         };
         let ask = PageAsk {
-            after: progress.after.clone(),
+            after: progress.after,
             limit: EVENTS,
         };
         let found = self.backend.events(&search, &ask).await;
         let found = found.map_err(OperateError::Backend)?;
-        let settings = self.backend.settings().await;
-        let copies = settings.map_err(OperateError::Backend)?.endpoint.is_some();
-        let now = self.clock.now();
         let spread = Spread {
-            start: began,
+            start: progress.due.max(self.clock.now()),
             per_second: replay.per_second,
         };
-        let (mut events, mut planned) = (0_u32, progress.planned);
+        let (mut events, mut planned) = (0_u32, 0_u32);
         for row in &found.page.items {
-            let keys = self.run_of(row, replay.to.as_ref(), copies, progress.run);
+            let keys = self.run_of(row, replay.to.as_ref(), copies, run);
             if keys.is_empty() {
                 continue;
             }
-            let nth = planned..;
-            let queued: Vec<Queued> = nth
-                .zip(keys)
-                .map(|(nth, key)| Queued {
-                    key,
-                    due: spread.due(nth).max(now),
-                })
-                .collect();
+            let queue = |(nth, key)| Queued {
+                key,
+                due: spread.due(nth),
+            };
+            let queued: Vec<Queued> = (planned..).zip(keys).map(queue).collect();
             if !replay.is_dry {
-                let stored = self.backend.replay(&row.event, progress.run, &queued).await;
+                let stored = self.backend.replay(&row.event, run, &queued).await;
                 let stored = stored.map_err(|cause| OperateError::Interrupted {
-                    done: planned.saturating_sub(progress.planned),
+                    done: planned,
                     cause,
                 })?;
                 fail::reach(FailPoint::BetweenSteps);
@@ -152,20 +188,43 @@ impl<B: Ledger + SettingsStore + Views> Operator<B> {
             events = events.saturating_add(1);
             planned = planned.saturating_add(u32::try_from(queued.len()).unwrap_or(u32::MAX));
         }
-        let deliveries = planned.saturating_sub(progress.planned);
         if !replay.is_dry {
-            tracing::info!(run = progress.run.0, events, deliveries, "replay");
+            tracing::info!(run = run.0, events, deliveries = planned, "replay");
         }
         Ok(Replayed {
+            run,
             events,
-            deliveries,
+            deliveries: planned,
             looked: found.looked,
             next: found.page.next.map(|after| Progress {
-                run: progress.run,
-                planned,
+                run,
+                began,
+                due: spread.due(planned),
                 after: Some(after),
+                stage: Stage::Known,
             }),
         })
+    }
+
+    /// The run of a replay: of its own, unless it is the one that began last in the same second.
+    fn run_for(&self, replay: &Replay, progress: &Progress) -> Run {
+        let run = progress.run;
+        if progress.stage == Stage::Known || replay.is_dry {
+            return run;
+        }
+        let second = progress.began.seconds();
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = match &*begun {
+            Some(last) if last.second == second && last.replay == *replay => last.run,
+            Some(last) if run <= last.run => Run(last.run.0.saturating_add(1)),
+            Some(_) | None => run,
+        };
+        *begun = Some(Begun {
+            run,
+            second,
+            replay: replay.clone(),
+        });
+        run
     }
 
     /// What today's routes make of an event.
