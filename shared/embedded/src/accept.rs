@@ -67,6 +67,7 @@ pub(crate) fn accept(
         insert(step, seq, event, digest, expires_at)?;
     }
     step.totals.source(STORED, &event.source, 1);
+    step.happened.event(&event.source, now);
     // A copy to your endpoint is no route's doing.
     if plan
         .iter()

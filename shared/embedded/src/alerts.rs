@@ -14,7 +14,7 @@ use crate::rows;
 use crate::store::Store;
 
 /// When the delivery that is due first of those that wait is due.
-const FIRST_DUE: &str = "SELECT due FROM delivery INDEXED BY delivery_waiting
+pub(crate) const FIRST_DUE: &str = "SELECT due FROM delivery INDEXED BY delivery_waiting
     WHERE destination = ?1 AND state = 0 ORDER BY due LIMIT 1";
 /// When the oldest event was received that was attempted before, never redriven, and waits.
 const OLDEST_AGAIN: &str = "SELECT e.received_at FROM delivery d INDEXED BY delivery_again

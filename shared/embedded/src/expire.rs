@@ -7,6 +7,7 @@ use switchboard_core::ports::{Keep, Moved};
 use switchboard_core::time::Timestamp;
 
 use crate::failure::Failure;
+use crate::minutes;
 use crate::rows::state_number;
 use crate::writer::Step;
 
@@ -21,6 +22,7 @@ pub(crate) fn expire(step: &mut Step<'_>, now: Timestamp, limit: u32) -> Result<
         )?
         .query_map((now.millis(), limit), |row| row.get(0))?
         .collect::<Result<_, _>>()?;
+    minutes::remove(step, now)?;
     // Only whether there may be more: the one writer counts no backlog.
     let full = u32::try_from(seqs.len()).is_ok_and(|looked_at| looked_at == limit);
     let mut done = 0;

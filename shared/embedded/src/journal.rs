@@ -14,9 +14,10 @@ use crate::writer::Step;
 /// How many refusals and how many declined requests are listed; the oldest give way.
 const LISTED: i64 = 1000;
 
-/// Counts of notes that could not be written. As many entries as there are sources and causes at most.
+/// Counts of notes that could not be written, and when the last of each came. As many entries as there are sources and
+/// causes at most.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unwritten(BTreeMap<Counted, i64>);
+pub(crate) struct Unwritten(BTreeMap<Counted, (i64, Timestamp)>);
 
 /// A source, where there is one, and the status and cause it was declined for; without those it was refused.
 type Counted = (Option<SourceName>, Option<(u16, String)>);
@@ -28,30 +29,37 @@ impl Unwritten {
     }
 
     /// Keeps the count of a note for later.
-    pub(crate) fn add(&mut self, note: &Note) {
+    pub(crate) fn add(&mut self, at: Timestamp, note: &Note) {
         let key = match note {
             Note::Refused { source, .. } => (Some(source.clone()), None),
             Note::Declined { source, cause, .. } => {
                 (source.clone(), Some((cause.status(), cause.to_string())))
             }
         };
-        let count = self.0.entry(key).or_default();
-        *count = count.saturating_add(1);
+        self.count_of(key, 1, at);
     }
 
     /// Puts back what could not be written this time either.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (key, by) in other.0 {
-            let count = self.0.entry(key).or_default();
-            *count = count.saturating_add(by);
+        for (key, (by, at)) in other.0 {
+            self.count_of(key, by, at);
         }
+    }
+
+    fn count_of(&mut self, key: Counted, by: i64, at: Timestamp) {
+        let (count, last) = self.0.entry(key).or_insert((0, at));
+        *count = count.saturating_add(by);
+        *last = at.max(*last);
     }
 
     /// Adds the counts to the totals.
     pub(crate) fn count(&self, step: &mut Step<'_>) {
-        for ((source, cause), by) in &self.0 {
+        for ((source, cause), (by, at)) in &self.0 {
             match (source, cause) {
-                (Some(source), None) => step.totals.source(REFUSED, source, *by),
+                (Some(source), None) => {
+                    step.totals.source(REFUSED, source, *by);
+                    step.happened.refusal(source, *at);
+                }
                 (source, Some((status, cause))) => {
                     step.totals.declined(source.as_ref(), *status, cause, *by);
                 }
@@ -66,6 +74,7 @@ pub(crate) fn note(step: &mut Step<'_>, at: Timestamp, note: &Note) -> Result<()
     match note {
         Note::Refused { source, listed } => {
             step.totals.source(REFUSED, source, 1);
+            step.happened.refusal(source, at);
             let Some(refusal) = listed else { return Ok(()) };
             let detail =
                 serde_json::to_string(refusal).map_err(|_| Failure::Unreadable("refusal"))?;
@@ -150,11 +159,12 @@ mod tests {
 
     fn uncounted(store: &Store) {
         let source = SourceName::parse("shop").expect("a name");
-        store.unwritten().add(&Note::Declined {
+        let note = Note::Declined {
             source: Some(source),
             cause: Cause::Overloaded,
             listed: None,
-        });
+        };
+        store.unwritten().add(Timestamp::default(), &note);
     }
 
     #[tokio::test]

@@ -55,6 +55,7 @@ pub(crate) struct Place {
 impl Place {
     fn take(requests: &Arc<AtomicUsize>, bell: &Arc<Bell>) -> Self {
         requests.fetch_add(1, Ordering::Relaxed);
+        bell.begins();
         Self {
             requests: Arc::clone(requests),
             bell: Arc::clone(bell),
@@ -65,6 +66,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.requests.fetch_sub(1, Ordering::Relaxed);
+        self.bell.ends();
         self.bell.ring();
     }
 }

@@ -9,6 +9,7 @@ mod failure;
 mod journal;
 mod lane;
 mod lanes;
+mod minutes;
 mod moves;
 mod open;
 #[cfg(test)]

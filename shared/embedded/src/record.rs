@@ -92,6 +92,7 @@ fn delivered_at_once(
     if changed == 1 {
         step.totals
             .pass(State::Waiting, State::Delivered, &key.destination);
+        step.happened.attempt(&key.destination, record);
     }
     Ok(changed == 1)
 }
@@ -143,6 +144,7 @@ pub(crate) fn record(
     ))?;
     step.totals
         .pass(before.state, after.state, &key.destination);
+    step.happened.attempt(&key.destination, record);
     match after.state {
         State::Dead => expire::keep_longer(step, event, keep)?,
         State::Waiting => {

@@ -139,7 +139,36 @@ pub(crate) fn seq_of(connection: &Connection, event: &EventId) -> Result<Option<
         .optional()?)
 }
 
-/// Columns of [`attempt`], from `delivery d JOIN event e ON e.seq = d.event`.
+/// Columns of [`event`], from `event e`.
+pub(crate) const EVENT: &str =
+    "e.id, e.source, e.sender_id, e.scope, e.kind, e.received_at, e.headers, e.body";
+
+/// An event; `first` is the place of its columns in the row.
+pub(crate) fn event(row: &Row<'_>, first: usize) -> Result<Event, Failure> {
+    let place = |column: usize| first.saturating_add(column);
+    let text = |column: usize| {
+        row.get_ref(place(column))
+            .and_then(|value| Ok(value.as_str()?))
+            .map_err(Failure::from)
+    };
+    let sender_id = SenderId::new(text(2)?).ok_or(Failure::Unreadable("sender's id"))?;
+    let scope: Option<String> = row.get(place(3))?;
+    let headers = row.get_ref(place(6))?;
+    Ok(Event {
+        id: event_id(text(0)?)?,
+        source: source(text(1)?)?,
+        sender_id: match scope {
+            Some(scope) => sender_id.within(&scope),
+            None => sender_id,
+        },
+        kind: kind(text(4)?)?,
+        received_at: Timestamp::from_millis(row.get(place(5))?),
+        headers: KeptHeaders::from_lines(headers.as_blob().map_err(rusqlite::Error::from)?),
+        body: Bytes::from(row.get::<_, Vec<u8>>(place(7))?),
+    })
+}
+
+/// Columns of [`attempt`], from `delivery d JOIN event e ON e.seq = d.event`: of the delivery, then [`EVENT`].
 pub(crate) const ATTEMPT: &str = "d.id, d.destination, d.action, d.run, d.attempts, d.base,
     e.id, e.source, e.sender_id, e.scope, e.kind, e.received_at, e.headers, e.body";
 
@@ -151,22 +180,7 @@ pub(crate) fn attempt(row: &Row<'_>) -> Result<Attempt, Failure> {
             .map_err(Failure::from)
     };
     let (attempts, base): (u32, u32) = (row.get(4)?, row.get(5)?);
-    let sender_id = SenderId::new(text(8)?).ok_or(Failure::Unreadable("sender's id"))?;
-    let scope: Option<String> = row.get(9)?;
-    let event = Event {
-        id: event_id(text(6)?)?,
-        source: source(text(7)?)?,
-        sender_id: match scope {
-            Some(scope) => sender_id.within(&scope),
-            None => sender_id,
-        },
-        kind: kind(text(10)?)?,
-        received_at: Timestamp::from_millis(row.get(11)?),
-        headers: KeptHeaders::from_lines(
-            row.get_ref(12)?.as_blob().map_err(rusqlite::Error::from)?,
-        ),
-        body: Bytes::from(row.get::<_, Vec<u8>>(13)?),
-    };
+    let event = event(row, 6)?;
     let key = DeliveryKey {
         id: delivery_id(text(0)?)?,
         event: event.id.clone(),

@@ -9,10 +9,11 @@ use crate::open::StoreFault;
 const APPLICATION_ID: i32 = 0x7377_6264;
 
 /// What makes version n of version n - 1. A released entry never changes; a new version is a new entry.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
 ];
 
 /// Brings a file to this version, whole or not at all; a file that is not ours or newer is left as it is.
@@ -61,7 +62,7 @@ mod tests {
         let mut connection = Connection::open_in_memory().expect("open");
         migrate(&mut connection).expect("first");
         migrate(&mut connection).expect("again");
-        assert_eq!(version(&connection), 3);
+        assert_eq!(version(&connection), 4);
     }
 
     #[test]
@@ -100,7 +101,7 @@ mod tests {
             migrate(&mut connection),
             Err(StoreFault::Newer {
                 found: 99,
-                known: 3
+                known: 4
             })
         ));
         let mut foreign = Connection::open_in_memory().expect("open");

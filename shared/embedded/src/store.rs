@@ -321,7 +321,7 @@ impl Journal for Store {
             })
             .await;
         if written.is_err() {
-            self.unwritten().add(&kept);
+            self.unwritten().add(at, &kept);
         }
         written
     }

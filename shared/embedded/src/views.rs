@@ -2,12 +2,13 @@
 
 use rusqlite::{Connection, Row};
 use switchboard_core::delivery::State;
+use switchboard_core::event::Event;
 use switchboard_core::identity::EventId;
 use switchboard_core::ports::{Answer, Views};
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    DeadLetter, Declined, DeclinedCount, EventRow, EventSearch, EventView, Overview, Page, PageAsk,
-    RefusalRow, death_line,
+    DeadLetter, DeadLetterGroups, DeadLetterSearch, Declined, DeclinedCount, EventRow, EventSearch,
+    EventView, Overview, Page, PageAsk, Recent, RefusalRow, Searched,
 };
 
 use crate::failure::Failure;
@@ -15,14 +16,24 @@ use crate::rows;
 use crate::store::Store;
 use crate::totals::{DECLINED, OTHER_BODIES, REFUSED, REPEATS, STORED, UNROUTED};
 
+mod dead;
 mod events;
+mod recent;
 
 impl Views for Store {
     async fn overview(&self) -> Answer<Overview> {
         self.read("reading the totals", overview).await
     }
 
-    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Page<EventRow>> {
+    async fn recent(&self, now: Timestamp) -> Answer<Recent> {
+        let in_flight = self.wakes.requests();
+        self.read("reading the last hour", move |connection| {
+            recent::recent(connection, &in_flight, now)
+        })
+        .await
+    }
+
+    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Searched<EventRow>> {
         let (search, ask) = (search.clone(), ask.clone());
         self.read("reading events", move |connection| {
             events::events(connection, &search, &ask)
@@ -38,12 +49,28 @@ impl Views for Store {
         .await
     }
 
-    async fn dead_letters(&self, ask: &PageAsk) -> Answer<Page<DeadLetter>> {
-        let ask = ask.clone();
-        self.read("reading dead letters", move |connection| {
-            dead_letters(connection, &ask)
+    async fn stored(&self, id: &EventId) -> Answer<Option<Event>> {
+        let id = id.clone();
+        self.read("reading an event's body", move |connection| {
+            events::stored(connection, &id)
         })
         .await
+    }
+
+    async fn dead_letters(
+        &self,
+        search: &DeadLetterSearch,
+        ask: &PageAsk,
+    ) -> Answer<Page<DeadLetter>> {
+        let (search, ask) = (search.clone(), ask.clone());
+        self.read("reading dead letters", move |connection| {
+            dead::dead_letters(connection, &search, &ask)
+        })
+        .await
+    }
+
+    async fn dead_letter_groups(&self) -> Answer<DeadLetterGroups> {
+        self.read("grouping dead letters", dead::groups).await
     }
 
     async fn refusals(&self, ask: &PageAsk) -> Answer<Page<RefusalRow>> {
@@ -195,60 +222,7 @@ fn below(ask: &PageAsk) -> Option<i64> {
     }
 }
 
-/// The same for a list by time and delivery.
-fn before(ask: &PageAsk) -> Option<(i64, String)> {
-    match &ask.after {
-        None => Some((i64::MAX, String::new())),
-        Some(cursor) => {
-            let (at, id) = cursor.as_str().split_once('-')?;
-            Some((at.parse().ok()?, id.to_owned()))
-        }
-    }
-}
-
 /// The first `limit` of the items, each with the cursor that stands for it.
 fn page<T>(items: Vec<(String, T)>, limit: u32) -> Page<T> {
     Page::first_of(items, usize::try_from(limit).unwrap_or(usize::MAX))
-}
-
-fn dead_letters(connection: &Connection, ask: &PageAsk) -> Result<Page<DeadLetter>, Failure> {
-    let Some((at, id)) = before(ask) else {
-        return Ok(page(Vec::new(), ask.limit));
-    };
-    let mut statement = connection.prepare_cached(
-        "SELECT d.id, e.id, e.source, e.kind, d.destination, d.action, d.attempts, d.reason, d.log, d.changed_at, e.expires_at
-         FROM delivery d JOIN event e ON e.seq = d.event
-         WHERE d.state = 3 AND (d.changed_at, d.id) < (?1, ?2) ORDER BY d.changed_at DESC, d.id DESC LIMIT ?3",
-    )?;
-    let mut rows = statement.query((at, id, ask.limit.saturating_add(1)))?;
-    let mut items = Vec::new();
-    while let Some(row) = rows.next()? {
-        let letter = dead_letter(row)?;
-        items.push((
-            format!("{}-{}", letter.at.millis(), letter.delivery),
-            letter,
-        ));
-    }
-    Ok(page(items, ask.limit))
-}
-
-fn dead_letter(row: &Row<'_>) -> Result<DeadLetter, Failure> {
-    let text = |column: usize| {
-        row.get_ref(column)
-            .and_then(|value| Ok(value.as_str()?))
-            .map_err(Failure::from)
-    };
-    let log = rows::log(text(8)?)?;
-    Ok(DeadLetter {
-        delivery: rows::delivery_id(text(0)?)?,
-        event: rows::event_id(text(1)?)?,
-        source: rows::source(text(2)?)?,
-        kind: rows::kind(text(3)?)?,
-        destination: rows::destination(text(4)?)?,
-        action: rows::action(text(5)?)?,
-        attempts: row.get(6)?,
-        reason: death_line(rows::reason(row.get(7)?)?, log.last()),
-        at: Timestamp::from_millis(row.get(9)?),
-        kept_until: Timestamp::from_millis(row.get(10)?),
-    })
 }

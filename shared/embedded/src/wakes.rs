@@ -4,6 +4,7 @@
 //! and never the only way: what a lane was not told of, or forgot, it finds in the store.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use switchboard_core::delivery::DeliveryKey;
@@ -95,6 +96,8 @@ pub(crate) struct Told {
 pub(crate) struct Bell {
     told: Mutex<Told>,
     rings: Notify,
+    /// How many of its requests are under way.
+    requests: AtomicUsize,
 }
 
 impl Bell {
@@ -106,6 +109,16 @@ impl Bell {
     /// Rings for nothing but another turn.
     pub(crate) fn ring(&self) {
         self.rings.notify_one();
+    }
+
+    /// A request begins.
+    pub(crate) fn begins(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A request has ended.
+    pub(crate) fn ends(&self) {
+        self.requests.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// What the lane was told since it last asked.
@@ -192,6 +205,15 @@ impl Wakes {
         }
         self.more.notify_one();
         Arc::clone(bells.entry(destination.clone()).or_default())
+    }
+
+    /// How many requests to each destination that has a bell are under way.
+    pub(crate) fn requests(&self) -> BTreeMap<DestinationName, usize> {
+        let bells = self.lock();
+        let of = |(name, bell): (&DestinationName, &Arc<Bell>)| {
+            (name.clone(), bell.requests.load(Ordering::Relaxed))
+        };
+        bells.iter().map(of).collect()
     }
 
     /// Every destination that has a bell.

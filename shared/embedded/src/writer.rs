@@ -16,6 +16,7 @@ use switchboard_core::ports::BackendError;
 use tokio::sync::oneshot;
 
 use crate::failure::Failure;
+use crate::minutes::Happened;
 use crate::open::StoreFault;
 use crate::queue::{MOST_STEPS, NotTaken, Queue, Whose};
 use crate::settings;
@@ -33,6 +34,8 @@ pub(crate) struct Step<'a> {
     transaction: &'a Transaction<'a>,
     /// What the totals change by; written once, before the commit.
     pub(crate) totals: &'a mut Changes,
+    /// What happened in which minute, and last; written once, too.
+    pub(crate) happened: &'a mut Happened,
     /// What lanes are told after the commit.
     pub(crate) news: &'a mut News,
     known: &'a mut Known,
@@ -261,17 +264,20 @@ fn write(
 ) -> Result<News, Failure> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut totals = Changes::default();
+    let mut happened = Happened::default();
     let mut news = News::default();
     known.held = None;
     for waiting in batch {
         waiting.run(&mut Step {
             transaction: &transaction,
             totals: &mut totals,
+            happened: &mut happened,
             news: &mut news,
             known,
         })?;
     }
     totals.write(&transaction)?;
+    happened.write(&transaction)?;
     fail::reach(FailPoint::BeforeCommit);
     transaction.commit()?;
     fail::reach(FailPoint::AfterCommit);

@@ -118,3 +118,34 @@ pub async fn an_event_that_no_route_named_can_be_replayed<F: Fixture>(fixture: F
     assert_eq!((totals.unrouted, totals.waiting), (1, 1));
     assert_eq!(stage.expire(after(40 * 86_400), MANY).await, 0, "it waits");
 }
+
+pub async fn a_run_may_have_any_number_and_several_are_stored_at_once<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let followed = stage.one("shop", "1001", "chat", START).await;
+    let event = followed.event.clone();
+    // Replays are numbered by the second in which they began.
+    let runs = [1, 999_999, 1_000_000, 1_800_000_000, u32::MAX];
+    let shared = event.clone();
+    let answers = stage
+        .at_once(5, move |backend, n| {
+            let run = Run(runs.get(n as usize).copied().expect("five"));
+            let run_plan = plan(&shared, run, &["chat"], after(9));
+            let id = shared.id.clone();
+            async move { sure(backend.replay(&id, run, &run_plan).await) }
+        })
+        .await;
+    assert!(answers.into_iter().all(|stored| stored));
+    let stage = stage.reopened().await;
+    let view = stage.stored(&event.id).await;
+    let mut found: Vec<_> = view.deliveries.iter().map(|d| d.run.0).collect();
+    found.sort_unstable();
+    assert_eq!(found, [0, 1, 999_999, 1_000_000, 1_800_000_000, u32::MAX]);
+    for run in runs {
+        let again = plan(&event, Run(run), &["chat"], after(9));
+        assert!(stage.replay(&event.id, Run(run), &again).await);
+        let key = &again.first().expect("planned").key;
+        let attempt = stage.go(key, after(9)).await;
+        assert_eq!((attempt.key.run, attempt.number), (Run(run), 1));
+    }
+    assert_eq!(stage.totals().await.waiting, 6);
+}

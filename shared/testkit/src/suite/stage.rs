@@ -17,7 +17,8 @@ use switchboard_core::ports::{
 use switchboard_core::retry::RetryRule;
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    DeadLetter, DeliveryView, EventRow, EventSearch, EventView, Overview, Page, PageAsk, Totals,
+    DeadLetter, DeadLetterSearch, DeliveryView, EventRow, EventSearch, EventView, Overview, Page,
+    PageAsk, Recent, Totals,
 };
 
 use super::fixture::Fixture;
@@ -101,6 +102,11 @@ impl<F: Fixture> Stage<F> {
 
     pub(crate) fn backend(&self) -> &F::Backend {
         &self.backend
+    }
+
+    /// The backend for whoever keeps it; gone before the stage is reopened.
+    pub(crate) fn shared(&self) -> Arc<F::Backend> {
+        Arc::clone(&self.backend)
     }
 
     /// Makes `step` `count` times at once, each on a task of its own.
@@ -347,17 +353,45 @@ impl<F: Fixture> Stage<F> {
         count
     }
 
+    /// The last hour.
+    pub(crate) async fn recent(&self, now: Timestamp) -> Recent {
+        self.settled().await;
+        sure(self.backend.recent(now).await)
+    }
+
+    /// A delivery's outcome, kept while it is due at `due`.
+    pub(crate) async fn keep(
+        &self,
+        followed: &Followed,
+        due: Timestamp,
+        record: impl FnOnce(&Attempt) -> AttemptRecord + Send,
+        next: Next,
+    ) -> Attempt {
+        let attempt = self.go(&followed.key, due).await;
+        let record = record(&attempt);
+        let recorded = self.record(&attempt, &record, next).await;
+        assert_eq!(
+            recorded,
+            Recorded::First,
+            "it is recorded for the first time"
+        );
+        attempt
+    }
+
     /// All events that a search finds.
     pub(crate) async fn search(&self, search: &EventSearch) -> Vec<EventRow> {
         self.settled().await;
         let backend = &self.backend;
-        walk(100, |ask| async move { backend.events(search, &ask).await }).await
+        let page = |ask| async move { Ok(backend.events(search, &ask).await?.page) };
+        walk(100, page).await
     }
 
     /// All dead letters.
     pub(crate) async fn dead_letters(&self) -> Vec<DeadLetter> {
         self.settled().await;
         let backend = &self.backend;
-        walk(100, |ask| async move { backend.dead_letters(&ask).await }).await
+        let all = &DeadLetterSearch::default();
+        let page = |ask| async move { backend.dead_letters(all, &ask).await };
+        walk(100, page).await
     }
 }

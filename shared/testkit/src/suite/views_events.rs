@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use switchboard_core::delivery::{DeathReason, Next, State};
 use switchboard_core::event::Event;
 use switchboard_core::identity::{EventId, Run};
-use switchboard_core::ports::{Accepted, Selection};
+use switchboard_core::ports::{Accepted, Selection, Views};
 use switchboard_core::views::{EventRow, EventSearch};
 
 use super::fixture::Fixture;
@@ -16,12 +16,13 @@ use super::sample::{
     KEEP, MANY, START, after, again_at, delivered, event, plan, rejected, sender_id, source,
     with_body,
 };
-use super::stage::Stage;
+use super::stage::{Stage, sure};
 
 fn search(from: Option<&str>, id: Option<&str>) -> EventSearch {
     EventSearch {
         source: from.map(source),
         sender_id: id.map(str::to_owned),
+        ..EventSearch::default()
     }
 }
 
@@ -207,6 +208,32 @@ pub async fn an_event_is_seen_whole_with_its_deliveries<F: Fixture>(fixture: F) 
     let log = stage.stands(&event.id, &a.key).await.log;
     assert_eq!(log.first(), Some(&rejected(&first, START)));
     assert_eq!(stage.stands(&event.id, &d.key).await.log, [success]);
+}
+
+pub async fn an_event_comes_back_as_it_was_stored<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let bytes: Vec<u8> = (0..=255).collect();
+    let scoped = sender_id("1001").within("hook-1");
+    let small = Event {
+        id: EventId::of(&source("code"), &scoped),
+        sender_id: scoped,
+        ..with_body(&event("code", "1001", after(3)), bytes)
+    };
+    let large = with_body(&event("shop", "1001", after(4)), vec![7; 900_000]);
+    let empty = with_body(&event("shop", "1002", after(5)), "");
+    for event in [&small, &large, &empty] {
+        let plan = plan(event, Run(0), &["chat"], START);
+        stage.accept(event, &plan).await;
+        // What comes again changes nothing of it.
+        stage.accept(&with_body(event, "other"), &plan).await;
+    }
+    let stage = stage.reopened().await;
+    for event in [&small, &large, &empty] {
+        let found = sure(stage.backend().stored(&event.id).await);
+        assert!(found.as_ref() == Some(event), "{}", event.id);
+    }
+    let unknown = sure(stage.backend().stored(&event("shop", "9", START).id).await);
+    assert_eq!(unknown, None);
 }
 
 pub async fn dead_letters_are_listed_newest_first<F: Fixture>(fixture: F) {

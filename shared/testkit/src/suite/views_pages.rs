@@ -7,14 +7,15 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 
+use switchboard_core::delivery::State;
 use switchboard_core::identity::Run;
 use switchboard_core::ports::{Accepted, Answer, Note, Views};
 use switchboard_core::refusal::Cause;
 use switchboard_core::time::Timestamp;
-use switchboard_core::views::{Cursor, EventSearch, Page, PageAsk};
+use switchboard_core::views::{Cursor, DeadLetterSearch, EventRow, EventSearch, Page, PageAsk};
 
 use super::fixture::Fixture;
-use super::sample::{START, after, event, plan, refusal, source};
+use super::sample::{START, after, destination, event, plan, refusal, source};
 use super::stage::{Stage, sure, walk};
 
 /// How many items are there at the start.
@@ -65,6 +66,15 @@ fn moment(n: u64) -> Timestamp {
     after(n / 3)
 }
 
+/// A page of events that a search finds.
+async fn found<B: Views>(
+    backend: &B,
+    search: &EventSearch,
+    ask: PageAsk,
+) -> Answer<Page<EventRow>> {
+    Ok(backend.events(search, &ask).await?.page)
+}
+
 async fn events_stay_whole<F: Fixture>(fixture: F, search: EventSearch) {
     let stage = Stage::open(fixture).await;
     let (stage, search) = (&stage, &search);
@@ -79,7 +89,7 @@ async fn events_stay_whole<F: Fixture>(fixture: F, search: EventSearch) {
         stage.settled().await;
         event.id.to_string()
     };
-    let page = |ask| async move { stage.backend().events(search, &ask).await };
+    let page = |ask| found(stage.backend(), search, ask);
     stays_whole(4, page, add, |row| row.event.to_string()).await;
 }
 
@@ -90,7 +100,28 @@ pub async fn pages_of_events_stay_whole_while_new_ones_come_in<F: Fixture>(fixtu
 pub async fn pages_of_a_search_stay_whole_while_new_ones_come_in<F: Fixture>(fixture: F) {
     let search = EventSearch {
         source: Some(source("shop")),
-        sender_id: None,
+        ..EventSearch::default()
+    };
+    events_stay_whole(fixture, search).await;
+}
+
+pub async fn pages_of_what_no_index_finds_stay_whole_while_new_ones_come_in<F: Fixture>(
+    fixture: F,
+) {
+    let search = EventSearch {
+        state: Some(State::Waiting),
+        destination: Some(destination("chat")),
+        ..EventSearch::default()
+    };
+    events_stay_whole(fixture, search).await;
+}
+
+pub async fn pages_of_a_span_of_time_stay_whole_while_new_ones_come_in<F: Fixture>(fixture: F) {
+    let search = EventSearch {
+        source: Some(source("shop")),
+        from: Some(moment(0)),
+        until: Some(moment(10_000)),
+        ..EventSearch::default()
     };
     events_stay_whole(fixture, search).await;
 }
@@ -100,13 +131,40 @@ pub async fn pages_of_dead_letters_stay_whole_while_new_ones_come_in<F: Fixture>
     let stage = &stage;
     let add = |n: u64| async move {
         let to = if n.is_multiple_of(2) { "chat" } else { "crm" };
-        let followed = stage.one("shop", &n.to_string(), to, moment(n)).await;
-        stage.die(&followed, moment(n)).await;
-        stage.settled().await;
-        followed.key.id.to_string()
+        dies(stage, n, to).await
     };
-    let page = |ask| async move { stage.backend().dead_letters(&ask).await };
+    let all = &DeadLetterSearch::default();
+    let page = |ask| async move { stage.backend().dead_letters(all, &ask).await };
     stays_whole(4, page, add, |letter| letter.delivery.to_string()).await;
+}
+
+pub async fn pages_of_one_destinations_dead_letters_stay_whole_while_new_ones_come_in<
+    F: Fixture,
+>(
+    fixture: F,
+) {
+    let stage = Stage::open(fixture).await;
+    let stage = &stage;
+    let add = |n: u64| async move {
+        // Others between them, which the list passes over.
+        dies(stage, 10_000 + n, "crm").await;
+        dies(stage, n, "chat").await
+    };
+    let of_chat = &DeadLetterSearch {
+        destination: Some(destination("chat")),
+    };
+    let page = |ask| async move { stage.backend().dead_letters(of_chat, &ask).await };
+    stays_whole(4, page, add, |letter| letter.delivery.to_string()).await;
+}
+
+/// Adds a dead letter and gives its name.
+async fn dies<F: Fixture>(stage: &Stage<F>, n: u64, to: &str) -> String {
+    let followed = stage
+        .one("shop", &n.to_string(), to, moment(n % 10_000))
+        .await;
+    stage.die(&followed, moment(n % 10_000)).await;
+    stage.settled().await;
+    followed.key.id.to_string()
 }
 
 pub async fn pages_of_refusals_stay_whole_while_new_ones_come_in<F: Fixture>(fixture: F) {
@@ -153,7 +211,7 @@ pub async fn a_list_is_the_same_in_pages_of_any_size<F: Fixture>(fixture: F) {
     }
     stage.settled().await;
     let (backend, search) = (stage.backend(), &EventSearch::default());
-    let page = |ask| async move { backend.events(search, &ask).await };
+    let page = |ask| found(backend, search, ask);
     let whole = walk(100, page).await;
     assert_eq!(whole.len(), 20);
     for limit in [1, 2, 3, 7, 19, 20, 21] {
@@ -170,9 +228,13 @@ pub async fn a_list_of_nothing_is_one_page<F: Fixture>(fixture: F) {
         limit: 10,
     };
     let search = EventSearch::default();
-    let events = sure(backend.events(&search, &ask).await);
+    let events = sure(found(backend, &search, ask.clone()).await);
     assert_eq!((events.items.len(), events.next), (0, None));
-    let dead = sure(backend.dead_letters(&ask).await);
+    let dead = sure(
+        backend
+            .dead_letters(&DeadLetterSearch::default(), &ask)
+            .await,
+    );
     assert_eq!((dead.items.len(), dead.next), (0, None));
     let refusals = sure(backend.refusals(&ask).await);
     assert_eq!((refusals.items.len(), refusals.next), (0, None));
@@ -204,7 +266,11 @@ pub async fn a_cursor_of_no_page_does_no_harm<F: Fixture>(fixture: F) {
             limit: 10,
         };
         drop(backend.events(&EventSearch::default(), &ask).await);
-        drop(backend.dead_letters(&ask).await);
+        drop(
+            backend
+                .dead_letters(&DeadLetterSearch::default(), &ask)
+                .await,
+        );
         drop(backend.refusals(&ask).await);
         drop(backend.declined(&ask).await);
     }
@@ -234,9 +300,13 @@ pub async fn behind_a_cursor_that_cannot_be_read_there_is_nothing<F: Fixture>(fi
             after: Some(Cursor::new(text).expect("short enough")),
             limit: 10,
         };
-        let events = sure(backend.events(&EventSearch::default(), &ask).await);
+        let events = sure(found(backend, &EventSearch::default(), ask.clone()).await);
         assert_eq!((events.items.len(), events.next), (0, None), "{text:?}");
-        let letters = sure(backend.dead_letters(&ask).await);
+        let letters = sure(
+            backend
+                .dead_letters(&DeadLetterSearch::default(), &ask)
+                .await,
+        );
         assert_eq!((letters.items.len(), letters.next), (0, None), "{text:?}");
         let refusals = sure(backend.refusals(&ask).await);
         assert_eq!((refusals.items.len(), refusals.next), (0, None), "{text:?}");
