@@ -27,6 +27,8 @@ use switchboard_core::scheme::{Key, Scheme, verify};
 use switchboard_core::secret::{Reference, SecretReader};
 use switchboard_core::time::{Clock, Timestamp};
 
+mod test_delivery;
+
 const CONFIGURATION: &str = r#"
 [[source]]
 name = "shop"
@@ -36,6 +38,10 @@ secrets = ["env:SHOP"]
 name = "chat"
 url = "https://chat.example/hooks/T0KEN-PATH?key=S3CRET-QU3RY&v=1"
 headers = { authorization = "env:CHAT", x-short = "env:SHORT" }
+[[destination]]
+name = "signed"
+url = "https://signed.example/"
+sign = "env:SIGN"
 "#;
 const CHAT: &str = "Bearer a-token-of-chat";
 const DAY: i64 = 24 * 60 * 60;
@@ -44,9 +50,11 @@ struct Secrets;
 
 impl SecretReader for Secrets {
     fn read(&self, reference: &Reference) -> Result<String, String> {
+        let sign = fresh_secret(&[9; KEY_BYTES]).expect("a secret");
         let text = match reference.to_string().as_str() {
             "env:CHAT" => CHAT,
             "env:SHORT" => "k3y!",
+            "env:SIGN" => sign.expose(),
             _ => "a secret of sixteen bytes or more",
         };
         Ok(text.to_owned())
@@ -66,13 +74,18 @@ impl Clock for ByHand {
     }
 }
 
-/// Answers 500 with these words, and keeps the headers that it got.
+/// Answers 500 with these words, and keeps the headers and the bodies that it got.
 #[derive(Clone)]
-struct Saying(&'static str, Arc<Mutex<Vec<HeaderMap>>>);
+struct Saying(
+    &'static str,
+    Arc<Mutex<Vec<HeaderMap>>>,
+    Arc<Mutex<Vec<Bytes>>>,
+);
 
 impl Transport for Saying {
     async fn post(&self, request: Outgoing) -> Outcome {
         self.1.lock().expect("a lock").push(request.headers);
+        self.2.lock().expect("a lock").push(request.body);
         Outcome::Answered {
             status: 500,
             piece: Piece::clean(self.0.as_bytes()),
@@ -91,7 +104,7 @@ fn setting(says: &'static str) -> Setting {
     let configuration = read(CONFIGURATION, Origin::File, &Secrets).expect("no faults");
     let configuration: Arc<Configuration> = Arc::new(configuration.configuration);
     let clock = Arc::new(ByHand(AtomicI64::new(1_800_000_000)));
-    let transport = Saying(says, Arc::default());
+    let transport = Saying(says, Arc::default(), Arc::default());
     let shared: Arc<dyn Clock> = clock.clone();
     let rng = Box::new(ChaCha8Rng::seed_from_u64(1));
     let performer = Performer::new(configuration, transport.clone(), shared, rng);
