@@ -341,5 +341,8 @@ mod tests {
         store.ready().await.expect("there is room again");
         let totals = store.overview().await.expect("totals").totals;
         assert_eq!(totals.refused, 3);
+        let recent = store.recent(now).await.expect("the last hour");
+        let shop = recent.sources.into_values().next().expect("one source");
+        assert_eq!(shop.last_refusal, Some(now), "when the last of them came");
     }
 }

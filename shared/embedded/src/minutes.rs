@@ -156,3 +156,42 @@ pub(crate) fn remove(connection: &Connection, now: Timestamp) -> rusqlite::Resul
         .execute((before, REMOVED))?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use switchboard_core::ports::Ledger;
+
+    use super::*;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn what_nobody_is_shown_goes_a_few_minutes_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        store
+            .step("filling", |step| {
+                let mut happened = Happened::default();
+                let shop = SourceName::parse("shop").expect("a name");
+                for minute in 1..=200 {
+                    happened.event(&shop, Timestamp::from_millis(minute * 60_000));
+                }
+                Ok(happened.write(step)?)
+            })
+            .await
+            .expect("filled");
+        let left = async || {
+            let sql = "SELECT min(minute), count(*) FROM minute";
+            let read = |connection: &Connection| {
+                let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                Ok(connection.query_row(sql, [], read)?)
+            };
+            let left: (i64, i64) = store.read("counting", read).await.expect("counted");
+            left
+        };
+        let now = Timestamp::from_millis(200 * 60_000);
+        for expected in [(31, 170), (61, 140), (80, 121), (80, 121)] {
+            store.expire(now, 10).await.expect("a step");
+            assert_eq!(left().await, expected);
+        }
+    }
+}

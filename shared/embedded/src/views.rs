@@ -16,6 +16,8 @@ use crate::rows;
 use crate::store::Store;
 use crate::totals::{DECLINED, OTHER_BODIES, REFUSED, REPEATS, STORED, UNROUTED};
 
+#[cfg(test)]
+mod cost;
 mod dead;
 mod events;
 mod recent;

@@ -285,6 +285,9 @@ fn write(
 }
 
 #[cfg(test)]
+mod cost;
+
+#[cfg(test)]
 mod tests {
     use std::time::Duration;
 

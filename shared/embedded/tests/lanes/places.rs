@@ -4,6 +4,9 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use switchboard_core::names::DestinationName;
+use switchboard_core::ports::Views;
+use switchboard_core::time::Clock;
 
 use crate::setting::{CONFIGURATION, Does, Running, Told, configured, run};
 
@@ -49,6 +52,27 @@ async fn a_place_is_free_when_the_answer_is_there_and_not_when_it_is_recorded() 
         .until("all are delivered", |totals| totals.delivered == 3)
         .await;
     assert_eq!(running.told.requests_to("bad").len(), 3, "each once");
+    running.end().await;
+}
+
+#[tokio::test]
+async fn requests_under_way_are_told_by_destination() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let running = waiting(folder.path(), 3, 5).await;
+    let under_way = async |name: &str| {
+        let recent = running.store.recent(running.clock.now()).await;
+        let recent = recent.expect("the last hour");
+        let name = DestinationName::parse(name).expect("a name");
+        let health = recent.destinations.get(&name).expect("it is known");
+        health.in_flight
+    };
+    assert_eq!(under_way("bad").await, Some(3), "as many as places");
+    assert_eq!(under_way("good").await, Some(0));
+    running.told.0.gate.add_permits(5);
+    running
+        .until("all are delivered", |totals| totals.delivered == 5)
+        .await;
+    assert_eq!(under_way("bad").await, Some(0));
     running.end().await;
 }
 
