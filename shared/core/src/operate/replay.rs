@@ -3,9 +3,11 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use futures_util::future::join_all;
+
 use crate::delivery::DeliveryKey;
 use crate::fail::{self, FailPoint};
-use crate::identity::Run;
+use crate::identity::{EventId, Run};
 use crate::names::{ActionName, DestinationName};
 use crate::ports::{Ledger, Queued, SettingsStore, Spread, Views};
 use crate::route::{Plan, Planned};
@@ -16,6 +18,8 @@ use super::{OperateError, Operator};
 
 /// Most events that one call replays.
 pub const EVENTS: u32 = 200;
+/// How many of them are stored at once: a backend may take them together, or one request for each.
+const AT_ONCE: usize = 16;
 
 /// What is to be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,48 +166,69 @@ impl<B: Ledger + SettingsStore + Views> Operator<B> {
             start: progress.due.max(self.clock.now()),
             per_second: replay.per_second,
         };
-        let (mut events, mut planned) = (0_u32, 0_u32);
+        let (mut planned, mut count) = (Vec::new(), 0_u32);
         for row in &found.page.items {
             let keys = self.run_of(row, replay.to.as_ref(), copies, run);
-            if keys.is_empty() {
-                continue;
-            }
             let queue = |(nth, key)| Queued {
                 key,
                 due: spread.due(nth),
             };
-            let queued: Vec<Queued> = (planned..).zip(keys).map(queue).collect();
-            if !replay.is_dry {
-                let stored = self.backend.replay(&row.event, run, &queued).await;
-                let stored = stored.map_err(|cause| OperateError::Interrupted {
-                    done: planned,
-                    cause,
-                })?;
-                fail::reach(FailPoint::BetweenSteps);
-                // Its life ended meanwhile.
-                if !stored {
-                    continue;
-                }
-            }
-            events = events.saturating_add(1);
-            planned = planned.saturating_add(u32::try_from(queued.len()).unwrap_or(u32::MAX));
+            let queued: Vec<Queued> = (count..).zip(keys).map(queue).collect();
+            count = count.saturating_add(number(&queued));
+            planned.push((&row.event, queued));
         }
-        if !replay.is_dry {
-            tracing::info!(run = run.0, events, deliveries = planned, "replay");
-        }
+        planned.retain(|(_, queued)| !queued.is_empty());
+        let (events, deliveries) = if replay.is_dry {
+            (number(&planned), count)
+        } else {
+            self.plan_all(run, &planned).await?
+        };
         Ok(Replayed {
             run,
             events,
-            deliveries: planned,
+            deliveries,
             looked: found.looked,
             next: found.page.next.map(|after| Progress {
                 run,
                 began,
-                due: spread.due(planned),
+                due: spread.due(count),
                 after: Some(after),
                 stage: Stage::Known,
             }),
         })
+    }
+
+    /// Stores the run of each of these events; how many of them, and deliveries, were there to be stored.
+    async fn plan_all(
+        &self,
+        run: Run,
+        planned: &[(&EventId, Vec<Queued>)],
+    ) -> Result<(u32, u32), OperateError> {
+        let (mut events, mut deliveries) = (0_u32, 0_u32);
+        for some in planned.chunks(AT_ONCE) {
+            let steps = some
+                .iter()
+                .map(|(event, queued)| self.backend.replay(event, run, queued));
+            let mut failed = None;
+            for ((_, queued), stored) in some.iter().zip(join_all(steps).await) {
+                match stored {
+                    Ok(true) => {
+                        events = events.saturating_add(1);
+                        deliveries = deliveries.saturating_add(number(queued));
+                    }
+                    // Its life ended meanwhile.
+                    Ok(false) => {}
+                    Err(cause) => failed = Some(cause),
+                }
+            }
+            if let Some(cause) = failed {
+                let done = deliveries;
+                return Err(OperateError::Interrupted { done, cause });
+            }
+            fail::reach(FailPoint::BetweenSteps);
+        }
+        tracing::info!(run = run.0, events, deliveries, "replay");
+        Ok((events, deliveries))
     }
 
     /// The run of a replay: of its own, unless it is the one that began last in the same second.
@@ -249,4 +274,8 @@ impl<B: Ledger + SettingsStore + Views> Operator<B> {
         };
         plan.deliveries().iter().filter(meant).map(key).collect()
     }
+}
+
+fn number<T>(of: &[T]) -> u32 {
+    u32::try_from(of.len()).unwrap_or(u32::MAX)
 }

@@ -12,7 +12,7 @@ use switchboard_core::delivery::DeliveryKey;
 use switchboard_core::identity::Run;
 use switchboard_core::names::{ActionName, DestinationName, SourceName};
 use switchboard_core::operate::{EVENTS, OperateError, Operator, Progress, Replay, Replayed};
-use switchboard_core::ports::Queued;
+use switchboard_core::ports::{Ledger, Queued, SettingsStore, Views};
 use switchboard_core::secret::{Reference, SecretReader};
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_core::views::EventSearch;
@@ -90,10 +90,19 @@ fn setting() -> Setting {
     }
 }
 
+/// A call over any backend, as a server makes it: on whatever thread.
+fn call<B: Ledger + SettingsStore + Views>(
+    operator: &Operator<B>,
+    replay: &Replay,
+    progress: Progress,
+) -> impl Future<Output = Result<Replayed, OperateError>> + Send {
+    operator.replay(replay, progress)
+}
+
 impl Setting {
     /// A call; nothing here waits for anything.
     fn call(&self, replay: &Replay, progress: Progress) -> Result<Replayed, OperateError> {
-        let called = self.operator.replay(replay, progress).now_or_never();
+        let called = call(&self.operator, replay, progress).now_or_never();
         called.expect("nothing waits")
     }
 
