@@ -191,6 +191,8 @@ impl AnswerTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::delivery::{Outcome, Unanswered};
+    use crate::piece::Piece;
 
     fn within(ms: u64) -> Bound {
         Bound { ms, or_more: false }
@@ -236,5 +238,39 @@ mod tests {
             recent.since,
             Timestamp::from_millis((running - 59) * 60_000)
         );
+    }
+
+    #[test]
+    fn a_bin_ends_at_its_edge_and_what_is_no_bin_is_passed_over() {
+        let bin = |millis| AnswerTimes::bin(Duration::from_millis(millis));
+        assert_eq!([bin(0), bin(5), bin(6), bin(10), bin(11)], [0, 0, 1, 1, 2]);
+        let longest = AnswerTimes::BINS - 1;
+        assert_eq!([bin(10_000), bin(10_001)], [longest - 1, longest]);
+        assert_eq!(AnswerTimes::bin(Duration::MAX), longest);
+        let mut times = AnswerTimes::default();
+        times.add(AnswerTimes::BINS, 7);
+        assert_eq!(times, AnswerTimes::default());
+        times.add(0, u64::MAX);
+        times.add(0, 1);
+        assert_eq!(times.quantile(95), Some(within(5)), "it stops at the end");
+    }
+
+    #[test]
+    fn a_failure_is_told_by_its_status_or_by_why_there_was_none() {
+        let at = Timestamp::from_seconds(1_800_000_000);
+        let answered = |status| Outcome::Answered {
+            status,
+            piece: Piece::clean(b"what the destination says"),
+        };
+        let told = |outcome: &Outcome| {
+            let took = Duration::from_millis(250);
+            LastFailure::of(&AttemptRecord::new(1, at, took, outcome))
+        };
+        assert_eq!(told(&answered(204)), None);
+        let failure = told(&answered(503)).expect("a failure");
+        assert_eq!(failure.why, "answer 503", "not in the destination's words");
+        assert_eq!(failure.at.millis(), at.millis() + 250, "when it ended");
+        let silent = told(&Outcome::Unanswered(Unanswered::TimeLimit));
+        assert_eq!(silent.expect("a failure").why, "no answer in time");
     }
 }

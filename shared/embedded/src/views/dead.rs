@@ -1,14 +1,11 @@
 //! The lists of dead letters, and their groups.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Connection, Row};
 use switchboard_core::delivery::State;
 use switchboard_core::names::DestinationName;
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    DeadLetter, DeadLetterGroup, DeadLetterGroups, DeadLetterSearch, LOOKED_AT, Looked, Page,
-    PageAsk, death_line,
+    DeadLetter, DeadLetterGroups, DeadLetterSearch, LOOKED_AT, Looked, Page, PageAsk, death_line,
 };
 
 use super::page;
@@ -104,27 +101,25 @@ fn dead_letter(row: &Row<'_>) -> Result<DeadLetter, Failure> {
 }
 
 pub(super) fn groups(connection: &Connection) -> Result<DeadLetterGroups, Failure> {
-    let mut groups = DeadLetterGroups::default();
+    let mut letters = Vec::new();
+    let mut all = Looked::default();
     let mut statement = connection.prepare_cached(DESTINATIONS)?;
     let mut found = statement.query([State::Dead.as_str()])?;
     while let Some(row) = found.next()? {
         let name: String = row.get(0)?;
-        let looked = groups_of(connection, &rows::destination(&name)?, &mut groups.items)?;
-        groups.looked.at = groups.looked.at.saturating_add(looked.at);
-        groups.looked.back_to = groups.looked.back_to.max(looked.back_to);
+        let looked = look(connection, &rows::destination(&name)?, &mut letters)?;
+        all.at = all.at.saturating_add(looked.at);
+        all.back_to = all.back_to.max(looked.back_to);
     }
-    groups
-        .items
-        .sort_by_key(|group| std::cmp::Reverse((group.count, group.newest)));
-    Ok(groups)
+    Ok(DeadLetterGroups::of(letters, all))
 }
 
-fn groups_of(
+/// Looks at the newest dead letters of a destination.
+fn look(
     connection: &Connection,
     destination: &DestinationName,
-    groups: &mut Vec<DeadLetterGroup>,
+    letters: &mut Vec<(DestinationName, String, Timestamp)>,
 ) -> Result<Looked, Failure> {
-    let mut by_reason: BTreeMap<String, DeadLetterGroup> = BTreeMap::new();
     let mut looked = Looked::default();
     let mut oldest = None;
     let mut statement = connection.prepare_cached(CAUSES)?;
@@ -139,20 +134,8 @@ fn groups_of(
         let at = Timestamp::from_millis(row.get(2)?);
         looked.at = looked.at.saturating_add(1);
         oldest = Some(at);
-        let group = by_reason
-            .entry(reason)
-            .or_insert_with_key(|reason| DeadLetterGroup {
-                destination: destination.clone(),
-                reason: reason.clone(),
-                count: 0,
-                oldest: at,
-                newest: at,
-            });
-        group.count = group.count.saturating_add(1);
-        group.oldest = group.oldest.min(at);
-        group.newest = group.newest.max(at);
+        letters.push((destination.clone(), reason, at));
     }
-    groups.extend(by_reason.into_values());
     Ok(looked)
 }
 
