@@ -1,15 +1,12 @@
 //! The list of dead letters, and what the newest of them died of.
 
-use std::collections::BTreeMap;
-
 use futures_util::{StreamExt, TryStreamExt, stream};
 use switchboard_core::delivery::State;
 use switchboard_core::identity::DeliveryId;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::Answer;
 use switchboard_core::views::{
-    DeadLetter, DeadLetterGroup, DeadLetterGroups, DeadLetterSearch, LOOKED_AT, Looked, Page,
-    PageAsk,
+    DeadLetter, DeadLetterGroups, DeadLetterSearch, LOOKED_AT, Looked, Page, PageAsk,
 };
 
 use super::lanes::{From, Lanes, List, Row};
@@ -68,55 +65,41 @@ impl Aws {
     /// What the newest dead letters of each destination died of, at most [`LOOKED_AT`] of each.
     pub(super) async fn group_dead_letters(&self) -> Answer<DeadLetterGroups> {
         let known = self.settings.kept().await?;
-        let found: Vec<(Vec<DeadLetterGroup>, Looked)> = stream::iter(known.destinations.clone())
-            .map(|destination| async move { self.groups_of(&destination).await })
+        let found: Vec<(Vec<DeadLetter>, Looked)> = stream::iter(known.destinations.clone())
+            .map(|destination| async move { self.newest_of(&destination).await })
             .buffered(AT_ONCE)
             .try_collect()
             .await?;
-        let mut groups = DeadLetterGroups::default();
-        for (items, looked) in found {
-            groups.items.extend(items);
-            groups.looked.at = groups.looked.at.saturating_add(looked.at);
-            groups.looked.back_to = groups.looked.back_to.max(looked.back_to);
+        let mut all = Looked::default();
+        let mut letters = Vec::new();
+        for (of_one, looked) in found {
+            letters.extend(of_one);
+            all.at = all.at.saturating_add(looked.at);
+            all.back_to = all.back_to.max(looked.back_to);
         }
-        groups
-            .items
-            .sort_by_key(|group| std::cmp::Reverse((group.count, group.newest)));
-        Ok(groups)
+        let letters = letters
+            .into_iter()
+            .map(|letter| (letter.destination, letter.reason, letter.at));
+        Ok(DeadLetterGroups::of(letters, all))
     }
 
-    async fn groups_of(
-        &self,
-        destination: &DestinationName,
-    ) -> Answer<(Vec<DeadLetterGroup>, Looked)> {
+    /// The newest dead letters of a destination, and how far back they go.
+    async fn newest_of(&self, destination: &DestinationName) -> Answer<(Vec<DeadLetter>, Looked)> {
         let most = usize::try_from(LOOKED_AT).unwrap_or(usize::MAX);
-        let mut lanes = Lanes::new(self, list([destination], None, most.saturating_add(1)));
-        let mut by_reason: BTreeMap<String, DeadLetterGroup> = BTreeMap::new();
-        let mut looked = Looked::default();
-        let mut oldest = None;
-        while let Some(row) = lanes.next().await? {
-            if looked.at >= LOOKED_AT {
-                looked.back_to = oldest;
-                break;
-            }
-            let letter = letter(&row).map_err(unreadable(DOING))?;
-            looked.at = looked.at.saturating_add(1);
-            oldest = Some(letter.at);
-            let group =
-                by_reason
-                    .entry(letter.reason)
-                    .or_insert_with_key(|reason| DeadLetterGroup {
-                        destination: destination.clone(),
-                        reason: reason.clone(),
-                        count: 0,
-                        oldest: letter.at,
-                        newest: letter.at,
-                    });
-            group.count = group.count.saturating_add(1);
-            group.oldest = group.oldest.min(letter.at);
-            group.newest = group.newest.max(letter.at);
-        }
-        Ok((by_reason.into_values().collect(), looked))
+        let wanted = most.saturating_add(1);
+        let mut lanes = Lanes::new(self, list([destination], None, wanted));
+        let rows = lanes.take(wanted).await?;
+        let is_more = rows.len() > most;
+        let letters = rows.iter().take(most).map(letter);
+        let letters: Vec<_> = letters
+            .collect::<Result<_, _>>()
+            .map_err(unreadable(DOING))?;
+        let last = letters.last().map(|last| last.at);
+        let looked = Looked {
+            at: u32::try_from(letters.len()).unwrap_or(u32::MAX),
+            back_to: last.filter(|_| is_more),
+        };
+        Ok((letters, looked))
     }
 }
 
