@@ -77,7 +77,8 @@ impl Views for Aws {
     }
 
     async fn ready(&self) -> Answer<()> {
-        self.ready.get(&*self.clock, self.write_something()).await
+        let write = Box::pin(self.write_something());
+        self.ready.get(&*self.clock, write).await
     }
 }
 
@@ -90,13 +91,13 @@ impl Aws {
 
     /// The totals, folded on.
     pub(crate) async fn counters(&self) -> Answer<Counters> {
-        let make = async {
+        let make = Box::pin(async {
             // What is counted so far is true, and better than nothing.
             if let Err(error) = self.fold(READS).await {
                 error!(error = error.line(), "the totals cannot be folded on");
             }
             self.fold.totals().all().await
-        };
+        });
         self.totals.get(&*self.clock, make).await
     }
 

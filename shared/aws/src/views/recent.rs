@@ -30,7 +30,7 @@ impl Aws {
     pub(super) async fn last_hour(&self, now: Timestamp) -> Answer<Recent> {
         let quiet = Recent::quiet(now);
         let since = quiet.since;
-        let make = self.read_last_hour(quiet, now);
+        let make = Box::pin(self.read_last_hour(quiet, now));
         let is_it = |recent: &Recent| recent.since == since;
         self.recent.get_if(&*self.clock, is_it, make).await
     }

@@ -295,6 +295,42 @@ async fn hours_of_an_earlier_program_are_read_without_its_answer_times() {
 }
 
 #[tokio::test]
+async fn answer_times_go_ten_minutes_at_a_time_and_counts_by_the_minute() {
+    let ground = Ground::new().await;
+    let backend = ground.open();
+    let event = event("1", 10);
+    let planned = plan(&event, 1, START);
+    let accepted = backend.accept(&event, &planned, KEEP).await;
+    accepted.expect("stored");
+    let attempt = go(&backend, &planned[0]).await;
+    let record = delivered(&attempt);
+    let recorded = backend.record(&attempt, &record, Next::Delivered, KEEP);
+    recorded.await.expect("recorded");
+    folded(&backend).await;
+    assert_eq!(
+        minute_of(START).rem_euclid(60),
+        0,
+        "the first of ten minutes"
+    );
+    for (minutes, counts, times) in [
+        (0, 1, Some(10)),
+        (59, 1, Some(10)),
+        // The other nine minutes are still in the hour.
+        (60, 0, Some(10)),
+        (68, 0, Some(10)),
+        (69, 0, None),
+    ] {
+        let recent = backend.recent(after(minutes * 60)).await.expect("told");
+        let told = health(&recent, "to-0");
+        let found = (told.delivered, told.p50_ms.map(|bound| bound.ms));
+        assert_eq!(found, (counts, times), "{minutes} minutes later");
+    }
+    let earlier = Timestamp::from_millis(START.millis() - 60_000);
+    let recent = backend.recent(earlier).await.expect("told");
+    assert_eq!(health(&recent, "to-0").p50_ms, None, "not yet");
+}
+
+#[tokio::test]
 async fn totals_of_an_earlier_program_are_added_to() {
     let ground = Ground::new().await;
     let backend = ground.open();
