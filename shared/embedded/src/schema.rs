@@ -90,6 +90,48 @@ mod tests {
         assert_eq!((row, version(&connection)), ((7, 1), 2));
     }
 
+    /// All rows of a table, as text.
+    fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
+        let sql = format!("SELECT * FROM {table}");
+        let mut statement = connection.prepare(&sql).expect("a table");
+        let columns = statement.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            let values = (0..columns).map(|n| row.get::<_, rusqlite::types::Value>(n));
+            Ok(format!("{:?}", values.collect::<Result<Vec<_>, _>>()?))
+        };
+        let rows = statement.query_map([], row).expect("rows");
+        rows.collect::<Result<_, _>>().expect("rows")
+    }
+
+    #[test]
+    fn the_fourth_version_leaves_every_row_of_the_third_as_it_is() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let left = include_bytes!("../../../tests/data/schema-1.store");
+        std::fs::write(file.path(), left).expect("what the first version left");
+        let mut connection = Connection::open(file.path()).expect("open");
+        migrate_by(&mut connection, &MIGRATIONS[..3]).expect("the third");
+        let tables: Vec<String> = {
+            let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+            let mut statement = connection.prepare(sql).expect("tables");
+            let names = statement.query_map([], |row| row.get(0)).expect("names");
+            names.collect::<Result<_, _>>().expect("names")
+        };
+        let dump = |connection: &Connection| {
+            let of = |table: &String| (table.clone(), rows_of(connection, table));
+            tables.iter().map(of).collect::<Vec<_>>()
+        };
+        let before = dump(&connection);
+        let filled = before.iter().filter(|(_, rows)| !rows.is_empty());
+        assert!(filled.count() >= 6, "there is something in most of them");
+        migrate(&mut connection).expect("the fourth");
+        assert_eq!(version(&connection), 4);
+        assert_eq!(dump(&connection), before);
+        let sound: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .expect("checked");
+        assert_eq!(sound, "ok");
+    }
+
     #[test]
     fn a_newer_file_and_a_foreign_one_are_left_as_they_are() {
         let mut connection = Connection::open_in_memory().expect("open");

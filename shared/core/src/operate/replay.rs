@@ -81,7 +81,7 @@ pub struct Replayed {
 }
 
 impl Progress {
-    /// A replay that begins.
+    /// A replay that begins, and takes its run with its first call.
     pub fn begin(now: Timestamp) -> Self {
         Self {
             run: Run(u32::try_from(now.seconds()).unwrap_or(1).max(1)),
@@ -129,6 +129,17 @@ impl std::fmt::Display for Progress {
 }
 
 impl<B: Ledger + SettingsStore + Views> Operator<B> {
+    /// A replay that begins now, with its run taken: whoever gives it back after a first call that failed goes on with
+    /// the same run.
+    pub fn begin_replay(&self, replay: &Replay) -> Progress {
+        let fresh = Progress::begin(self.clock.now());
+        Progress {
+            run: self.run_for(replay, &fresh),
+            stage: Stage::Known,
+            ..fresh
+        }
+    }
+
     /// Replays at most [`EVENTS`] of the events that are meant, newest first: each gets a further run, by the routes of
     /// today. Only events that were received before it began, or at that moment.
     ///

@@ -58,6 +58,28 @@ fn a_call_that_is_cut_is_finished_by_the_same_call() {
 }
 
 #[test]
+fn a_replay_whose_first_call_fails_keeps_the_run_that_it_took() {
+    let setting = setting();
+    setting.several(5);
+    let other = Replay {
+        to: Some(destination("chat")),
+        ..all()
+    };
+    setting.begin(&other).expect("replayed");
+    let begun = setting.operator.begin_replay(&all());
+    let text = begun.to_string();
+    // Whatever begins before the first call.
+    setting.begin(&other).expect("replayed");
+    setting.kept.fails_after(Some(3));
+    setting.call(&all(), begun).expect_err("it fails");
+    setting.kept.fails_after(None);
+    let begun = Progress::parse(&text).expect("as it began");
+    let replayed = setting.call(&all(), begun).expect("replayed");
+    assert_eq!((replayed.events, replayed.run.0), (5, 1_800_000_001));
+    assert_eq!(setting.kept.runs().len(), 15, "three runs of five events");
+}
+
+#[test]
 fn starts_are_spread_and_keep_their_pace_over_calls() {
     let setting = setting();
     setting.several(EVENTS + 5);
