@@ -2,15 +2,15 @@
 //! what the platform would invoke the functions with.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use data_encoding::BASE64;
 use http::HeaderMap;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
-use serde_json::{Value, json};
+use serde_json::Value;
 use switchboard_aws::client::{Clients, clients_within};
 use switchboard_aws::configuration::Configurations;
 use switchboard_aws::testing::{create_place, environment};
@@ -21,14 +21,13 @@ use switchboard_core::time::{Clock, Timestamp};
 use switchboard_core::views::EventView;
 use switchboard_testkit::emulator::{Account, Emulator, fresh_account};
 
+use crate::gateway::{self, Record, body_of, encoded, posted};
 use crate::lambda::{Function, Lambda};
 use crate::sender::{Sender, now};
 use crate::sink::Sink;
 
 /// What operators prove to be operators with.
 pub const TOKEN: &str = "a-token-for-tests-only";
-/// The gateway's own name.
-pub const GATEWAY: &str = "board.execute-api.example";
 const SECRET: &str = "a secret of sixteen bytes or more";
 
 /// How long a call of the test itself may take: many share one emulator.
@@ -50,6 +49,7 @@ impl Clock for RealClock {
 /// A deployed Switchboard without its functions, and the destination `chat`.
 pub struct Board {
     account: Account,
+    emulator: SocketAddr,
     /// Of that account.
     pub clients: Clients,
     /// Where its state lies.
@@ -103,25 +103,38 @@ impl Board {
 
     /// One to which nothing was applied yet.
     pub async fn bare() -> Self {
+        Self::bare_in(Emulator::shared(), &[("code", SECRET)]).await
+    }
+
+    /// The same in an emulator of the caller's, with these secrets and the operators' token.
+    pub async fn bare_in(emulator: &Emulator, secrets: &[(&str, &str)]) -> Self {
         let account = fresh_account();
-        let caller = environment(&Emulator::shared().url(), account.as_str());
+        let caller = environment(&emulator.url(), account.as_str());
         let clients = clients_within(&caller.expect("an environment"), PATIENCE);
         let place = create_place(&clients, "board").await.expect("a place");
-        for (name, value) in [("board/code", SECRET), ("board/admin-token", TOKEN)] {
-            let create = clients
-                .secrets
-                .create_secret()
-                .name(name)
-                .secret_string(value);
+        for (name, value) in secrets.iter().chain(&[("admin-token", TOKEN)]) {
+            let create = clients.secrets.create_secret();
+            let create = create.name(format!("board/{name}")).secret_string(*value);
             create.send().await.expect("a secret");
         }
         Self {
             aws: Box::new(opened(&clients, &place, Arc::new(RealClock))),
             sink: Sink::start().await,
             account,
+            emulator: emulator.address(),
             clients,
             place,
         }
+    }
+
+    /// The backend once more, for whom it is another time.
+    pub fn backend(&self, clock: Arc<dyn Clock>) -> Aws {
+        opened(&self.clients, &self.place, clock)
+    }
+
+    /// Where the services are.
+    pub const fn emulator(&self) -> SocketAddr {
+        self.emulator
     }
 
     /// Puts a configuration in the place of the one with that version.
@@ -135,7 +148,7 @@ impl Board {
 
     /// A function with everything that the template sets.
     pub fn function(&self, name: &str) -> Function {
-        self.function_over(name, &Emulator::shared().url())
+        self.function_over(name, &format!("http://{}", self.emulator))
     }
 
     /// The same, with the services at another address.
@@ -159,19 +172,6 @@ impl Board {
         let described = described.table_name(&self.place.table).send().await;
         let table = described.expect("described").table.expect("a table");
         table.latest_stream_arn.expect("a stream")
-    }
-
-    /// In how many items stands what was not accepted.
-    pub async fn journal_items(&self) -> usize {
-        let scan = self.clients.dynamodb.scan().table_name(&self.place.table);
-        let found = scan.consistent_read(true).send().await.expect("all items");
-        assert!(found.last_evaluated_key.is_none(), "one page holds all");
-        let items = found.items.unwrap_or_default().into_iter();
-        let of_journal = items.filter(|item| {
-            let partition = item["pk"].as_s().expect("a text");
-            partition.starts_with("N#")
-        });
-        of_journal.count()
     }
 
     /// What waits in the queue of deliveries; it is hidden from then on.
@@ -287,92 +287,16 @@ pub fn signed(id: &str, body: &[u8]) -> HeaderMap {
     Sender::new(url, "github", SECRET).headers(id, "push", body)
 }
 
-/// A body as the gateway writes it where it is no text.
-pub fn encoded(body: &[u8]) -> (String, bool) {
-    (BASE64.encode(body), true)
-}
-
-/// A body as the gateway writes it where it is text.
-pub fn plain(body: &str) -> (String, bool) {
-    (body.to_owned(), false)
-}
-
-/// What the gateway makes of a POST to a source.
-pub fn posted(source: &str, headers: &HeaderMap, body: &(String, bool)) -> Value {
-    asked("POST", &format!("/in/{source}"), headers, body)
-}
-
-/// What the gateway makes of a request.
-pub fn asked(method: &str, path: &str, headers: &HeaderMap, body: &(String, bool)) -> Value {
-    let mut lines: BTreeMap<&str, &str> = BTreeMap::from([("host", GATEWAY)]);
-    for (name, value) in headers {
-        lines.insert(name.as_str(), value.to_str().expect("text"));
-    }
-    json!({
-        "version": "2.0",
-        "routeKey": "ANY /{proxy+}",
-        "rawPath": path,
-        "rawQueryString": "",
-        "headers": lines,
-        "requestContext": {
-            "accountId": "000000000000",
-            "apiId": "board",
-            "domainName": GATEWAY,
-            "domainPrefix": "board",
-            "http": {
-                "method": method,
-                "path": path,
-                "protocol": "HTTP/1.1",
-                "sourceIp": "192.0.2.1",
-                "userAgent": "a sender",
-            },
-            "requestId": "request",
-            "routeKey": "ANY /{proxy+}",
-            "stage": "$default",
-            "time": "01/Jan/2026:00:00:00 +0000",
-            "timeEpoch": 1_767_225_600_000_u64,
-        },
-        "body": body.0,
-        "isBase64Encoded": body.1,
-    })
-}
-
-/// The body of an answer, as JSON.
-pub fn body_of(answer: &Value) -> Value {
-    let text = answer["body"].as_str().expect("a body");
-    serde_json::from_str(text).expect("JSON")
-}
-
-/// A header of an answer.
-pub fn header_of<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
-    answer["headers"].get(name)?.as_str()
-}
-
 /// What the platform invokes the worker with; the nth message is `m-n`, and was received so often.
-pub fn batch(messages: &[(&Message, u32)]) -> Value {
-    let records: Vec<Value> = messages
-        .iter()
-        .enumerate()
-        .map(|(n, (message, receives))| {
-            json!({
-                "messageId": format!("m-{n}"),
-                "receiptHandle": message.receipt,
-                "body": message.body,
-                "attributes": { "ApproximateReceiveCount": receives.to_string() },
-                "messageAttributes": {},
-                "eventSource": "aws:sqs",
-            })
-        })
+pub fn batch<'a>(messages: impl IntoIterator<Item = (&'a Message, u32)>) -> Value {
+    let messages = messages.into_iter().enumerate();
+    let told: Vec<_> = messages
+        .map(|(n, (message, receives))| (format!("m-{n}"), message, receives.to_string()))
         .collect();
-    json!({ "Records": records })
-}
-
-/// The messages that a worker gave back.
-pub fn given_back(answer: &Value) -> Vec<&str> {
-    let all = answer["batchItemFailures"].as_array().expect("a list");
-    let id = |one: &'_ Value| one["itemIdentifier"].as_str().map(str::len);
-    assert!(all.iter().all(|one| id(one).is_some()), "{answer}");
-    all.iter()
-        .filter_map(|one| one["itemIdentifier"].as_str())
-        .collect()
+    gateway::batch(told.iter().map(|(id, message, receives)| Record {
+        id,
+        receipt: &message.receipt,
+        text: &message.body,
+        receives,
+    }))
 }

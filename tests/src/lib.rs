@@ -12,6 +12,8 @@
 
 pub mod board;
 pub mod browser;
+pub mod front;
+pub mod gateway;
 pub mod lambda;
 pub mod libraries;
 pub mod load;

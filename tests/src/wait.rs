@@ -9,6 +9,12 @@ pub const DEADLINE: Duration = Duration::from_secs(20);
 /// How often a condition is looked at that cannot ring a bell.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// Lets some time pass between two looks, two asks of somebody who asks again, or two drops of somebody who is slow. It is
+/// part of what is done, and nothing is waited for so: that is what [`until`] is for.
+pub async fn between(time: Duration) {
+    let _ = timeout(time, std::future::pending::<()>()).await;
+}
+
 /// Looks until `look` gives something; fails with `what` when the deadline passes.
 pub async fn until<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> T {
     within(DEADLINE, what, look).await
@@ -25,7 +31,7 @@ pub async fn within<T>(
             if let Some(found) = look().await {
                 return found;
             }
-            let _ = timeout(LOOK_EVERY, std::future::pending::<()>()).await;
+            between(LOOK_EVERY).await;
         }
     };
     let Ok(found) = timeout(deadline, looking).await else {

@@ -22,7 +22,7 @@ enum Action {
     Slow(Duration),
     /// The thread panics.
     Panic,
-    /// It does when the point is reached for this many more times.
+    /// It does at one of the next times, this many on, and at no other.
     PanicAt(AtomicU64),
 }
 

@@ -16,7 +16,7 @@ use crate::accept::AT_ONCE;
 use crate::failure::failed;
 use crate::item::delivery::Delivery;
 use crate::item::{Reading, Writing, names, place};
-use crate::read::{How, Stretch, unreadable};
+use crate::read::{Consistency, Stretch, unreadable};
 use crate::{Aws, keys, schema};
 
 const STANDINGS: &str = "reading how destinations stand";
@@ -28,7 +28,7 @@ const KEPT: Stretch<'_> = Stretch {
     first: SORT,
     last: "alert#~",
     only: None,
-    reading: How::Consistent,
+    consistency: Consistency::Consistent,
 };
 /// Recent events whose deliveries are looked at for a record. The keeper gives each one a record within minutes, so that
 /// what is not found here is found in the index soon.

@@ -39,7 +39,7 @@ pub(crate) fn projection(attributes: &[&str]) -> (String, Vec<(String, String)>)
 
 /// Whether a read sees every write that was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum Consistency {
     /// It does.
     Consistent,
     /// It may be some writes behind, at half the price.
@@ -53,7 +53,7 @@ pub(crate) struct Stretch<'a> {
     pub(crate) last: &'a str,
     /// Only these attributes.
     pub(crate) only: Option<&'a [&'a str]>,
-    pub(crate) reading: How,
+    pub(crate) consistency: Consistency,
 }
 
 impl Stretch<'_> {
@@ -62,7 +62,7 @@ impl Stretch<'_> {
         first: keys::BEHIND_BODY,
         last: keys::REPEATS,
         only: None,
-        reading: How::Consistent,
+        consistency: Consistency::Consistent,
     };
 }
 
@@ -96,12 +96,12 @@ impl Aws {
         doing: &'static str,
         keys: Vec<Attributes>,
         only: Option<&[&str]>,
-        reading: How,
+        consistency: Consistency,
     ) -> Answer<Vec<Attributes>> {
         let (expression, short) = only.map(projection).unzip();
         let request = KeysAndAttributes::builder()
             .set_keys(Some(keys))
-            .consistent_read(reading == How::Consistent)
+            .consistent_read(consistency == Consistency::Consistent)
             .set_projection_expression(expression)
             .set_expression_attribute_names(short.map(|short| short.into_iter().collect()))
             .build()
@@ -206,7 +206,7 @@ impl Aws {
                 .dynamodb
                 .query()
                 .table_name(&self.place.table)
-                .consistent_read(stretch.reading == How::Consistent)
+                .consistent_read(stretch.consistency == Consistency::Consistent)
                 .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
                 .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
                 .expression_attribute_values(":first", AttributeValue::S(stretch.first.to_owned()))

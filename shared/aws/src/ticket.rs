@@ -1,7 +1,8 @@
-//! Tickets of deaths, for alarms and habits. A death owes one: the write that makes a delivery dead says so, in the index of
-//! what the keeper is to look at. Whoever puts the ticket takes that back; what is still owed after some minutes, the keeper
-//! puts. So a death that is cut off behind its record gets its ticket, and one of many that are buried at once does too.
-//! Cut between the ticket and that write, a death has two tickets, which is as good as one.
+//! Tickets of deaths: what the alarm counts, and what somebody moves who redrives by moving messages. A death owes one: the
+//! write that makes a delivery dead says so, in the index of what the keeper is to look at. Whoever puts the ticket takes
+//! that back; what is still owed after some minutes, the keeper puts. So a death that is cut off behind its record gets its
+//! ticket, and one of many that are buried at once does too. Cut between the ticket and that write, a death has two tickets,
+//! which is as good as one.
 
 use switchboard_core::ports::Answer;
 

@@ -15,7 +15,7 @@ use crate::accept::AT_ONCE;
 use crate::failure::failed;
 use crate::item::event::Head;
 use crate::item::{Attributes, Reading, names, place};
-use crate::read::{How, KEYS, unreadable};
+use crate::read::{Consistency, KEYS, unreadable};
 use crate::views::lanes::{From, Lanes, List};
 use crate::{Aws, keys, schema};
 
@@ -329,7 +329,7 @@ impl Aws {
             place(keys::event(&key.event), keys::delivery(&key.id))
         });
         let only = [names::SORT, names::LIFE];
-        let items = self.get_many(DOING, keys.collect(), Some(&only), How::Consistent);
+        let items = self.get_many(DOING, keys.collect(), Some(&only), Consistency::Consistent);
         for item in items.await? {
             let text = |name| item.get(name).and_then(|value| value.as_s().ok());
             let id = text(names::SORT).and_then(|sort| keys::delivery_of(sort));

@@ -10,7 +10,6 @@
 
 pub mod aws;
 pub mod deployed;
-pub mod front;
 pub mod operator;
 pub mod rights;
 pub mod story;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// A chunk of a queue's messages that is billed as one request, in bytes.
+/// A chunk of a queue's messages that is billed as one request, in bytes; `QUEUE_STEP` in `xtask/src/cost/prices.rs` is the same.
 const CHUNK: usize = 64 * 1024;
 
 /// What a call is made for.

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use switchboard_aws::schema::KEY;
 
 use crate::call::{Billed, Cause};
+use crate::counter::Upstream;
 use crate::item::{Item, bytes};
-use crate::proxy::Upstream;
 use crate::units::{Change, Reading, Written, read};
 
 /// Partition and sort keys of what a process reads for itself.

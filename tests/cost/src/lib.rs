@@ -11,10 +11,10 @@
 
 pub mod board;
 pub mod call;
+pub mod counter;
 pub mod images;
 pub mod item;
 pub mod minute;
 pub mod past;
-pub mod proxy;
 pub mod scene;
 pub mod units;

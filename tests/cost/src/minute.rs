@@ -111,14 +111,14 @@ async fn behind_an_hour(emulator: &Emulator, destinations: usize) -> Option<OfEv
 
 /// One run, as the schedule begins it. `None` where a call was not answered in time.
 async fn run(keeper: &Running) -> Option<Vec<Call>> {
-    drop(keeper.proxy.take());
+    drop(keeper.counter.take());
     let scheduled = json!({ "source": "aws.events" });
     keeper.lambda.invoke(&scheduled).await.answer();
     let lines = keeper.lambda.lines();
     let kept = lines.iter().rfind(|line| line["message"] == "kept");
     let kept = kept.expect("a run ends with its line");
     assert_eq!(kept["without_record"], 0, "nothing was lost: {kept}");
-    let calls = keeper.proxy.take();
+    let calls = keeper.counter.take();
     let is_whole = kept["failed"] == 0 && calls.iter().all(|call| call.attempt == 1);
     is_whole.then_some(calls)
 }

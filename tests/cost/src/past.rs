@@ -36,7 +36,7 @@ pub async fn fill(board: &Board, source: &str, destinations: usize) {
     // Looked up once: meanwhile another hour may be over.
     let hour = hour();
     let clock = Arc::new(HandClock::at(Timestamp::from_millis(hour)));
-    let aws = board.backend(clock.clone(), 1);
+    let aws = board.backend(clock.clone());
     for nth in 0..EVENTS {
         let at = Timestamp::from_millis(hour + i64::from(nth) * MINUTE);
         deliver(&aws, source, nth, destinations, at).await;

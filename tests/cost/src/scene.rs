@@ -5,11 +5,13 @@ use axum::response::IntoResponse;
 use http::StatusCode;
 use serde::Serialize;
 use switchboard_testkit::emulator::Emulator;
+use switchboard_tests::board::Message;
+use switchboard_tests::gateway::given_back;
 use switchboard_tests::sender::now;
 use switchboard_tests::sink::Received;
 use switchboard_tests::wait::until;
 
-use crate::board::{Board, KINDS, Message, Running, batch, posted};
+use crate::board::{Board, KINDS, Running, batch, due, posted};
 use crate::call::{Call, Cause, Sum};
 
 /// Most messages that the platform gives the worker at once.
@@ -146,9 +148,9 @@ impl Stage {
     }
 
     async fn counted(&mut self, scene: Scene) -> Option<Counted> {
-        let (before, lines) = (self.board.sink.received().len(), self.log());
+        let (before, lines) = (self.board.sink().received().len(), self.log());
         let (ingress, worker) = self.play(scene).await?;
-        let received = self.board.sink.received();
+        let received = self.board.sink().received();
         let sent: usize = received[before..].iter().map(length).sum();
         let log = self.log();
         Some(Counted {
@@ -169,7 +171,7 @@ impl Stage {
     /// answered in time: the SDK makes it again or gives up, and neither is what is counted.
     async fn play(&mut self, scene: Scene) -> Option<(Vec<Call>, Vec<Call>)> {
         let failures = scene.retries;
-        self.board.sink.answer(move |received, _| {
+        self.board.sink().answer(move |received, _| {
             let attempt: usize = received
                 .header("switchboard-attempt")
                 .parse()
@@ -180,7 +182,7 @@ impl Stage {
                 StatusCode::OK.into_response()
             }
         });
-        drop((self.ingress.proxy.take(), self.worker.proxy.take()));
+        drop((self.ingress.counter.take(), self.worker.counter.take()));
         self.posted += 1;
         let id = format!("b54557e4-bdd9-4b37-8a5f-{:012}", self.posted);
         let kind = KINDS.iter().find(|(count, _)| *count == scene.destinations);
@@ -198,7 +200,7 @@ impl Stage {
         }
         for round in 0..=scene.retries {
             let hints = self.board.hints(scene.destinations).await;
-            let due = hints.iter().map(Message::due);
+            let due = hints.iter().map(due);
             match scene.arrival {
                 _ if round == 0 => {}
                 Arrival::Due => {
@@ -215,7 +217,7 @@ impl Stage {
                 self.deal_with(batch).await?;
             }
         }
-        let (ingress, worker) = (self.ingress.proxy.take(), self.worker.proxy.take());
+        let (ingress, worker) = (self.ingress.counter.take(), self.worker.counter.take());
         let mut all = ingress.iter().chain(&worker);
         all.all(|call| call.attempt == 1)
             .then_some((ingress, worker))
@@ -225,8 +227,7 @@ impl Stage {
     async fn deal_with(&self, hints: &[Message]) -> Option<()> {
         let answer = self.worker.lambda.invoke(&batch(hints)).await.answer();
         self.board.forget(hints).await;
-        let given_back = answer["batchItemFailures"].as_array().expect("a list");
-        given_back.is_empty().then_some(())
+        given_back(&answer).is_empty().then_some(())
     }
 
     /// Lines and bytes of both logs.

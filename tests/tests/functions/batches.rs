@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use switchboard_tests::board::{Board, Message, batch};
+use switchboard_tests::gateway::given_back;
 use switchboard_tests::lambda::Lambda;
 use switchboard_tests::sink::Received;
 use switchboard_tests::wait;
-
-use crate::setting::{Board, Message, batch, given_back};
 
 /// Posts that many events; their ids.
 async fn post(board: &Board, ingress: &Lambda, count: usize) -> Vec<String> {
@@ -22,7 +22,7 @@ async fn deal_with(worker: &Lambda, messages: &[Message]) -> Vec<String> {
     let mut back = Vec::new();
     for ten in messages.chunks(10) {
         let fresh: Vec<_> = ten.iter().map(|message| (message, 1)).collect();
-        let answer = worker.invoke(&batch(&fresh)).await.answer();
+        let answer = worker.invoke(&batch(fresh)).await.answer();
         for id in given_back(&answer) {
             let place: usize = id.trim_start_matches("m-").parse().expect("a place");
             back.push(ten[place].body.clone());

@@ -1,9 +1,8 @@
 //! Bodies from small to the largest that the platform passes on, as text and as bytes: whole at every destination, or
 //! declined before anything is stored.
 
-use crate::setting::{
-    Board, batch, body_of, configuration, encoded, given_back, plain, posted, signed,
-};
+use switchboard_tests::board::{Board, batch, configuration, signed};
+use switchboard_tests::gateway::{body_of, encoded, given_back, plain, posted};
 
 /// A configuration in which a second destination gets the same.
 fn two_destinations(board: &Board) -> String {
@@ -54,7 +53,7 @@ async fn bodies_of_all_lengths_come_whole_to_every_destination() {
             let [first, second] = &hints[..] else {
                 panic!("{told}: two hints: {}", hints.len());
             };
-            let answer = worker.invoke(&batch(&[(first, 1), (second, 1)])).await;
+            let answer = worker.invoke(&batch([(first, 1), (second, 1)])).await;
             let answer = answer.answer();
             assert!(given_back(&answer).is_empty(), "{told}: {answer}");
             let received = board.sink.received();

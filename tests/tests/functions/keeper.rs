@@ -1,8 +1,7 @@
 //! One minute of the keeper.
 
 use serde_json::json;
-
-use crate::setting::Board;
+use switchboard_tests::board::Board;
 
 #[tokio::test]
 async fn each_minute_ends_with_one_line_that_tells_how_far_the_totals_are_behind() {

@@ -15,5 +15,3 @@ mod measured;
 mod start;
 mod status;
 mod worker;
-
-use switchboard_tests::board as setting;

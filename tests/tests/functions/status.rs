@@ -3,9 +3,9 @@
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
+use switchboard_tests::board::{Board, TOKEN, configuration, signed};
+use switchboard_tests::gateway::{asked, body_of, plain, posted};
 use switchboard_tests::lambda::{Invoked, Lambda};
-
-use crate::setting::{Board, TOKEN, asked, body_of, configuration, plain, posted, signed};
 
 async fn start(board: &Board, fail: Option<&str>) -> Lambda {
     let function = board.function("status");

@@ -6,8 +6,8 @@ use http::StatusCode;
 use switchboard_core::endpoint::Change;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::SettingsStore;
-
-use crate::setting::{Board, batch, configuration, given_back};
+use switchboard_tests::board::{Board, batch, configuration};
+use switchboard_tests::gateway::given_back;
 
 #[tokio::test]
 async fn a_batch_of_good_unreadable_and_newer_messages() {
@@ -18,7 +18,7 @@ async fn a_batch_of_good_unreadable_and_newer_messages() {
     let unreadable = board.by_hand("no JSON").await;
     let newer = board.by_hand(r#"{"v":2,"anything":true}"#).await;
     let worker = board.function("worker").start().await;
-    let first = batch(&[(&unreadable, 1), (&good, 1), (&newer, 4)]);
+    let first = batch([(&unreadable, 1), (&good, 1), (&newer, 4)]);
     let answer = worker.invoke(&first).await.answer();
     assert_eq!(given_back(&answer), ["m-0", "m-2"], "{answer}");
     let received = board.sink.received();
@@ -27,7 +27,7 @@ async fn a_batch_of_good_unreadable_and_newer_messages() {
     let seen = board.event(&event).await;
     assert_eq!(seen.deliveries[0].state.as_str(), "delivered");
 
-    let last = batch(&[(&unreadable, 5), (&newer, 5)]);
+    let last = batch([(&unreadable, 5), (&newer, 5)]);
     let answer = worker.invoke(&last).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     let mut aside: Vec<_> = board.set_aside(2).await;
@@ -51,14 +51,14 @@ async fn nothing_is_begun_that_may_not_end_before_the_invocation() {
     let worker = board.function("worker").start().await;
     let short = Duration::from_secs(6);
     let answer = worker
-        .invoke_for(&batch(&[(&hint, 1)]), short)
+        .invoke_for(&batch([(&hint, 1)]), short)
         .await
         .answer();
     assert_eq!(given_back(&answer), ["m-0"], "{answer}");
     assert!(board.sink.received().is_empty());
     let again = board.hints(1).await;
     assert_eq!(again.len(), 1, "there again at once");
-    let answer = worker.invoke(&batch(&[(&again[0], 2)])).await.answer();
+    let answer = worker.invoke(&batch([(&again[0], 2)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     assert_eq!(board.sink.received().len(), 1);
 }
@@ -74,7 +74,7 @@ async fn a_panic_in_an_attempt_is_its_failure_and_the_next_batch_is_dealt_with()
     for number in ["1", "2"] {
         let event = board.post(&ingress, number, b"{}").await;
         let hint = board.hints(1).await.remove(0);
-        let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+        let answer = worker.invoke(&batch([(&hint, 1)])).await.answer();
         assert!(given_back(&answer).is_empty(), "{answer}");
         let seen = board.event(&event).await;
         let delivery = &seen.deliveries[0];
@@ -97,13 +97,13 @@ async fn a_failed_attempt_queues_the_next_under_the_same_key() {
     let worker = board.function("worker").start().await;
     for attempt in 1..=2 {
         let hint = board.hints(1).await.remove(0);
-        let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+        let answer = worker.invoke(&batch([(&hint, 1)])).await.answer();
         assert!(
             given_back(&answer).is_empty(),
             "attempt {attempt}: {answer}"
         );
         // The first hint again, as a queue may give it twice: it is out of date.
-        let answer = worker.invoke(&batch(&[(&hint, 2)])).await.answer();
+        let answer = worker.invoke(&batch([(&hint, 2)])).await.answer();
         assert!(
             given_back(&answer).is_empty(),
             "attempt {attempt}: {answer}"
@@ -122,7 +122,7 @@ async fn a_held_destination_gets_nothing_and_its_delivery_is_held() {
     let before = board.post(&ingress, "1", b"{}").await;
     let old = board.hints(1).await.remove(0);
     let worker = board.function("worker").start().await;
-    let answer = worker.invoke(&batch(&[(&old, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&old, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
 
     let chat = DestinationName::parse("chat").expect("a name");
@@ -132,7 +132,7 @@ async fn a_held_destination_gets_nothing_and_its_delivery_is_held() {
     // It has not seen the settings yet.
     let worker = board.function("worker").start().await;
     let answer = worker
-        .invoke(&batch(&[(&hint, 1), (&old, 2)]))
+        .invoke(&batch([(&hint, 1), (&old, 2)]))
         .await
         .answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
@@ -151,7 +151,7 @@ async fn a_delivery_without_a_destination_dies_and_its_ticket_redrives_that_deat
     let gone = configuration(&board.sink.url("/")).replace("\"chat\"", "\"other\"");
     board.apply(Some(1), &gone).await;
     let worker = board.function("worker").start().await;
-    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&hint, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     let state = async || board.event(&event).await.deliveries[0].state.as_str();
     assert_eq!(state().await, "dead");
@@ -164,19 +164,19 @@ async fn a_delivery_without_a_destination_dies_and_its_ticket_redrives_that_deat
     let other = ticket.body.replace("\"n\":0", "\"n\":6");
     assert_ne!(other, ticket.body);
     let moved = board.by_hand(&other).await;
-    let answer = worker.invoke(&batch(&[(&moved, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&moved, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     assert_eq!(state().await, "dead", "another death");
     let moved = board.by_hand(&ticket.body).await;
-    let answer = worker.invoke(&batch(&[(&moved, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&moved, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     assert_eq!(state().await, "waiting");
     let hint = board.hints(1).await.remove(0);
-    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&hint, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     assert_eq!(state().await, "delivered");
     let moved = board.by_hand(&ticket.body).await;
-    let answer = worker.invoke(&batch(&[(&moved, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&moved, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "dropped: {answer}");
     assert_eq!(state().await, "delivered");
     assert!(board.hints(0).await.is_empty(), "no further hint");
@@ -190,14 +190,14 @@ async fn a_destination_that_was_added_again_a_moment_ago_gets_what_was_planned_f
     board.apply(Some(1), &other).await;
     // It has read the one without the destination, which it goes by for five seconds.
     let worker = board.function("worker").start().await;
-    let nothing = worker.invoke(&batch(&[])).await.answer();
+    let nothing = worker.invoke(&batch([])).await.answer();
     assert!(given_back(&nothing).is_empty(), "{nothing}");
     let with_chat = configuration(&board.sink.url("/chat"));
     board.apply(Some(2), &with_chat).await;
     let ingress = board.function("ingress").start().await;
     let event = board.post(&ingress, "1", b"{}").await;
     let hint = board.hints(1).await.remove(0);
-    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&hint, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     let seen = board.event(&event).await;
     assert_eq!(seen.deliveries[0].state.as_str(), "delivered", "{seen:?}");
@@ -215,12 +215,12 @@ async fn a_worker_that_cannot_use_the_newest_configuration_buries_nothing() {
     let hint = board.hints(1).await.remove(0);
     board.apply(Some(1), &other).await;
     let worker = board.function("worker").start().await;
-    worker.invoke(&batch(&[])).await.answer();
+    worker.invoke(&batch([])).await.answer();
     // It names a secret that nobody made yet.
     let header = "headers = { authorization = \"secret:none\" }\nurl = ";
     let unusable = with_chat.replace("url = ", header);
     board.apply(Some(2), &unusable).await;
-    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&hint, 1)])).await.answer();
     assert_eq!(given_back(&answer), ["m-0"], "{answer}");
     let seen = board.event(&event).await;
     assert_eq!(seen.deliveries[0].state.as_str(), "waiting", "{seen:?}");
@@ -236,7 +236,7 @@ async fn the_platforms_own_address_is_never_delivered_to() {
     let worker = board.function("worker").start().await;
     let platform = format!("http://{}/2018-06-01/runtime/init/error", worker.platform());
     board.apply(Some(1), &configuration(&platform)).await;
-    let answer = worker.invoke(&batch(&[(&hint, 1)])).await.answer();
+    let answer = worker.invoke(&batch([(&hint, 1)])).await.answer();
     assert!(given_back(&answer).is_empty(), "{answer}");
     let seen = board.event(&event).await;
     let detail = &seen.deliveries[0].log[0].detail;
@@ -252,7 +252,7 @@ async fn without_the_table_everything_is_given_back() {
         .start()
         .await;
     let answer = worker
-        .invoke(&batch(&[(&message, 9), (&message, 9)]))
+        .invoke(&batch([(&message, 9), (&message, 9)]))
         .await
         .answer();
     assert_eq!(given_back(&answer), ["m-0", "m-1"]);

@@ -1,4 +1,4 @@
-//! The calls that a function makes to the services, and every fault that one of them may suffer.
+//! The calls that a function makes to the services, and the faults that they are to suffer.
 
 use std::fmt;
 
@@ -93,7 +93,7 @@ impl fmt::Display for Plan {
 }
 
 impl Plan {
-    /// Every fault of every one of these calls.
+    /// Every fault of these calls that tells something new.
     pub(crate) fn all_of(calls: &[Call]) -> Vec<Self> {
         let nexts = calls.iter().skip(1).map(Some).chain([None]);
         let certain = calls.iter().zip(nexts);
@@ -107,6 +107,13 @@ impl Plan {
             })
         };
         certain.flat_map(of_call).collect()
+    }
+
+    /// The same of the worker's calls. A hint that is received once it is due spares it the later of two reads, so none but
+    /// the first is sure to come.
+    pub(crate) fn all_of_worker(calls: &[Call]) -> Vec<Self> {
+        let is_sure = |plan: &Self| !plan.call.reads() || plan.call.nth == 1;
+        Self::all_of(calls).into_iter().filter(is_sure).collect()
     }
 
     /// Whether the call is one of that operation with that.

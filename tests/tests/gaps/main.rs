@@ -1,6 +1,6 @@
-//! The gaps between store and queue: every call that the real functions make to a service is lost, cut, held up, doubled or
-//! answered by a failure in its turn, and what was promised holds at the end. The calls are those of the same story told
-//! without a fault before.
+//! The gaps between store and queue: every write that the real functions make to a service is lost, cut, held up, doubled or
+//! answered by a failure in its turn, every kind of read is lost, and what was promised holds at the end. The calls are
+//! those of the same story told without a fault before.
 
 #![expect(
     clippy::expect_used,
@@ -25,6 +25,6 @@ mod scene;
 mod sent;
 mod set_aside;
 mod steps;
-mod told;
+mod stories;
 mod twice;
 mod watched;

@@ -2,8 +2,9 @@
 //! and removes what that does not give back.
 
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
-use serde_json::{Value, json};
-use switchboard_tests::board::{Board, given_back};
+use serde_json::Value;
+use switchboard_tests::board::Board;
+use switchboard_tests::gateway::{self, Record, given_back};
 use switchboard_tests::lambda::Invoked;
 
 use crate::watched::Watched;
@@ -110,17 +111,14 @@ async fn remove(board: &Board, message: &Message) {
 /// What the platform invokes the worker with.
 pub(crate) fn batch(messages: &[Message]) -> Value {
     let count = MessageSystemAttributeName::ApproximateReceiveCount;
-    let record = |message: &Message| {
+    gateway::batch(messages.iter().map(|message| {
         let attributes = message.attributes.as_ref();
         let receives = attributes.and_then(|all| all.get(&count));
-        json!({
-            "messageId": message.message_id,
-            "receiptHandle": message.receipt_handle,
-            "body": message.body,
-            "attributes": { "ApproximateReceiveCount": receives.expect("a count") },
-            "messageAttributes": {},
-            "eventSource": "aws:sqs",
-        })
-    };
-    json!({ "Records": messages.iter().map(record).collect::<Vec<_>>() })
+        Record {
+            id: message.message_id.as_deref().expect("an id"),
+            receipt: message.receipt_handle.as_deref().expect("a receipt"),
+            text: message.body.as_deref().expect("a text"),
+            receives: receives.expect("a count"),
+        }
+    }))
 }

@@ -64,7 +64,7 @@ pub(crate) fn assert_ended_beside_others(
     at_destinations
 }
 
-/// The totals are what is stored, to the last one; of repeats at least those are no more than there were.
+/// The totals are what is stored, to the last one; only repeats may be fewer than were posted.
 pub(crate) async fn assert_totals(board: &Board, ids: Vec<&'static str>, told: Told) {
     let mut expected = Totals::default();
     for id in ids {

@@ -17,8 +17,8 @@ use crate::call::{Call, Plan};
 use crate::kept::{self, Kept};
 use crate::mapping;
 use crate::promises::{assert_ended, assert_ended_beside_others, assert_totals, end_of};
-use crate::scene::{Sender, Told, board, event, send};
-use crate::told::tell_all;
+use crate::scene::{Patience, Told, board, event, send};
+use crate::stories::tell_all;
 use crate::watched::Watched;
 
 /// When the first walk passes events that were stored just now, and their deliveries are looked at.
@@ -48,7 +48,7 @@ impl Left {
     }
 
     async fn post(&mut self, ingress: &mut Watched, id: &str) {
-        let told = send(ingress, id, Sender::Patient).await;
+        let told = send(ingress, id, Patience::Patient).await;
         self.told.posts += told.posts;
         self.told.accepted += told.accepted;
     }
@@ -148,6 +148,24 @@ impl Left {
         send.message_body(text).send().await.expect("sent");
     }
 
+    /// The first run of a keeper, which suffers something or finds the whole of what is left; its calls.
+    async fn found(
+        &self,
+        ahead: Duration,
+        plan: Option<&Plan>,
+        whole: Kept,
+    ) -> (Watched, Vec<Call>) {
+        let mut keeper = kept::keeper(&self.board, ahead, plan.cloned()).await;
+        let first = kept::run(&mut keeper).await;
+        keeper.quiet().await;
+        keeper.assert_hit();
+        if plan.is_none() {
+            assert_eq!(first, Some(whole));
+        }
+        let calls = keeper.calls();
+        (keeper, calls)
+    }
+
     /// Everything was delivered as it should, and counted once.
     pub(crate) async fn assert_all_ended(&mut self, ids: Vec<&'static str>) {
         mapping::run(&self.board, &mut self.worker, 1).await;
@@ -162,14 +180,10 @@ impl Left {
 /// A run that suffers something, and one of another process later; then nothing is left to be done.
 async fn overdue(plan: Option<Plan>) -> Vec<Call> {
     let mut left = Left::without_hints().await;
-    let mut keeper = kept::keeper(&left.board, PAST_THE_WALK, plan.clone()).await;
-    let first = kept::run(&mut keeper).await;
-    keeper.quiet().await;
-    keeper.assert_hit();
-    let calls = keeper.calls();
-    if plan.is_none() {
-        assert_eq!(first, Some(Left::WITHOUT_HINTS));
-    } else {
+    let (_, calls) = left
+        .found(PAST_THE_WALK, plan.as_ref(), Left::WITHOUT_HINTS)
+        .await;
+    if plan.is_some() {
         let mut later = kept::keeper(&left.board, PAST_THE_NEXT_LOOK, None).await;
         let second = kept::run(&mut later).await.expect("it runs to its end");
         assert_eq!(second.failed, 0, "{second:?}");
@@ -197,14 +211,9 @@ async fn whatever_a_call_of_the_keeper_suffers_what_has_no_hint_is_queued_by_the
 /// Runs until the queue of what came back is empty: what a run has taken from it is hidden for a while.
 async fn returned(plan: Option<Plan>) -> Vec<Call> {
     let mut left = Left::returned().await;
-    let mut keeper = kept::keeper(&left.board, Duration::ZERO, plan.clone()).await;
-    let first = kept::run(&mut keeper).await;
-    keeper.quiet().await;
-    keeper.assert_hit();
-    let calls = keeper.calls();
-    if plan.is_none() {
-        assert_eq!(first, Some(Left::RETURNED));
-    }
+    let (mut keeper, calls) = left
+        .found(Duration::ZERO, plan.as_ref(), Left::RETURNED)
+        .await;
     let queue = left.board.place.returned.clone();
     let tickets = left.board.place.dead_letters.clone();
     until("nothing is left in the queues", async || {
@@ -235,20 +244,15 @@ async fn whatever_a_call_of_the_keeper_suffers_what_the_queue_gave_back_goes_on(
 
 async fn released(plan: Option<Plan>) -> Vec<Call> {
     let mut left = Left::held().await;
-    let mut keeper = kept::keeper(&left.board, Duration::ZERO, plan.clone()).await;
-    let first = kept::run(&mut keeper).await;
-    keeper.quiet().await;
-    keeper.assert_hit();
-    let calls = keeper.calls();
-    if plan.is_none() {
-        assert_eq!(first, Some(Left::HELD));
-    } else {
+    let (_, calls) = left.found(Duration::ZERO, plan.as_ref(), Left::HELD).await;
+    if plan.is_some() {
         // What was put back and has no hint is found when it is overdue.
         let mut later = kept::keeper(&left.board, Duration::ZERO, None).await;
         let second = kept::run(&mut later).await.expect("it runs to its end");
         assert!(second.released <= 1 && second.failed == 0, "{second:?}");
         let mut later = kept::keeper(&left.board, PAST_THE_WALK, None).await;
         let third = kept::run(&mut later).await.expect("it runs to its end");
+        assert!(third.overdue <= 1, "{third:?}");
         let expected = Kept {
             overdue: third.overdue,
             ..Kept::NOTHING

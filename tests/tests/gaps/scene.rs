@@ -8,9 +8,10 @@ use switchboard_core::identity::EventId;
 use switchboard_core::names::{SenderId, SourceName};
 use switchboard_core::ports::Views;
 use switchboard_core::views::EventView;
-use switchboard_tests::board::{Board, body_of, encoded, posted, signed};
+use switchboard_tests::board::{Board, signed};
+use switchboard_tests::gateway::{body_of, encoded, posted};
 use switchboard_tests::lambda::Invoked;
-use tokio::time::timeout;
+use switchboard_tests::wait;
 
 use crate::watched::Watched;
 
@@ -23,7 +24,7 @@ const BODY: &[u8] = b"{\"a\":1}";
 
 /// What a sender does that got no 200.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sender {
+pub(crate) enum Patience {
     /// It posts again until it gets one.
     Patient,
     /// It never does.
@@ -97,7 +98,7 @@ pub(crate) async fn board(destinations: &[&str]) -> Board {
 }
 
 /// Posts an event; what its sender was told.
-pub(crate) async fn send(ingress: &mut Watched, id: &str, sender: Sender) -> Told {
+pub(crate) async fn send(ingress: &mut Watched, id: &str, patience: Patience) -> Told {
     let mut told = Told::default();
     for _ in 0..POSTS {
         told.posts += 1;
@@ -111,9 +112,9 @@ pub(crate) async fn send(ingress: &mut Watched, id: &str, sender: Sender) -> Tol
                 }
                 return told;
             }
-            Some((503, _)) | None if sender == Sender::Careless => return told,
+            Some((503, _)) | None if patience == Patience::Careless => return told,
             Some((503, _)) => {
-                let _ = timeout(BETWEEN, std::future::pending::<()>()).await;
+                wait::between(BETWEEN).await;
             }
             None => {}
             Some((other, said)) => panic!("a sender is told {other}: {said}"),

@@ -9,8 +9,8 @@ use crate::fault::Fault;
 use crate::kept::{self, Kept};
 use crate::mapping;
 use crate::promises::{assert_ended, assert_totals, end_of, unfinished};
-use crate::scene::{Sender, Told, board, event, send};
-use crate::told::tell_all;
+use crate::scene::{Patience, Told, board, event, send};
+use crate::stories::tell_all;
 use crate::watched::Watched;
 
 /// The queue of deliveries, as its calls name it.
@@ -47,12 +47,12 @@ fn left_without_hint(plan: Option<&Plan>) -> u64 {
 
 /// An event is posted, and posted once more when its sender knows that it is stored; all is delivered, and the keeper comes
 /// only where it has to.
-async fn story(sender: Sender, plan: Option<Plan>) -> Vec<Call> {
+async fn story(patience: Patience, plan: Option<Plan>) -> Vec<Call> {
     let board = board(&TO).await;
     let mut ingress = Watched::new(&board, "ingress", plan.clone());
-    let mut told = send(&mut ingress, "1", sender).await;
+    let mut told = send(&mut ingress, "1", patience).await;
     if told.is_promised() {
-        let again = send(&mut ingress, "1", sender).await;
+        let again = send(&mut ingress, "1", patience).await;
         assert_eq!(again.accepted, 0, "it was stored before");
         told = Told {
             posts: told.posts + again.posts,
@@ -97,9 +97,9 @@ async fn end(board: &Board, told: Told) {
 
 #[tokio::test]
 async fn whatever_a_call_of_the_ingress_suffers_a_patient_senders_event_is_delivered_or_listed() {
-    let calls = story(Sender::Patient, None).await;
+    let calls = story(Patience::Patient, None).await;
     tell_all(Plan::all_of(&calls), |plan| async {
-        story(Sender::Patient, Some(plan)).await;
+        story(Patience::Patient, Some(plan)).await;
     })
     .await;
 }
@@ -107,9 +107,9 @@ async fn whatever_a_call_of_the_ingress_suffers_a_patient_senders_event_is_deliv
 #[tokio::test]
 async fn whatever_a_call_of_the_ingress_suffers_what_is_stored_is_delivered_though_nobody_posts_it_again()
  {
-    let calls = story(Sender::Careless, None).await;
+    let calls = story(Patience::Careless, None).await;
     tell_all(Plan::all_of(&calls), |plan| async {
-        story(Sender::Careless, Some(plan)).await;
+        story(Patience::Careless, Some(plan)).await;
     })
     .await;
 }

@@ -5,12 +5,12 @@ use switchboard_core::endpoint::Change;
 use switchboard_core::names::DestinationName;
 use switchboard_core::ports::SettingsStore;
 
-use crate::attempted::is_not_followed_by;
+use crate::attempted::assert_end;
 use crate::call::{Call, Plan};
 use crate::mapping;
-use crate::promises::{End, assert_ended, assert_totals};
-use crate::scene::{Sender, board, configuration, event, send};
-use crate::told::tell_all;
+use crate::promises::End;
+use crate::scene::{Patience, board, configuration, send};
+use crate::stories::tell_all;
 use crate::watched::Watched;
 
 fn end_of(destination: &str) -> End {
@@ -23,7 +23,7 @@ fn end_of(destination: &str) -> End {
 async fn story(plan: Option<Plan>) -> Vec<Call> {
     let board = board(&["good", "gone"]).await;
     let mut ingress = Watched::new(&board, "ingress", None);
-    let told = send(&mut ingress, "1", Sender::Patient).await;
+    let told = send(&mut ingress, "1", Patience::Patient).await;
     let good = DestinationName::parse("good").expect("a name");
     board.aws.change(Change::Hold(good)).await.expect("held");
     let without = configuration(&board, &["good"]);
@@ -31,12 +31,7 @@ async fn story(plan: Option<Plan>) -> Vec<Call> {
     let mut worker = Watched::new(&board, "worker", plan.clone());
     mapping::run(&board, &mut worker, 1).await;
     worker.assert_hit();
-    let stored = event(&board, "1").await.expect("it is stored");
-    assert_ended(&board, &stored, end_of);
-    assert_totals(&board, vec!["1"], told).await;
-    let tickets = mapping::waiting(&board, &board.place.dead_letters).await;
-    let is_without = is_not_followed_by(plan.as_ref(), "SendMessage", "board-dead-letters");
-    assert_eq!(tickets == 0, is_without, "{tickets} tickets");
+    assert_end(&board, told, plan.as_ref(), end_of).await;
     worker.calls()
 }
 
@@ -44,7 +39,7 @@ async fn story(plan: Option<Plan>) -> Vec<Call> {
 async fn whatever_a_call_of_the_worker_suffers_what_is_held_is_held_and_what_has_nowhere_to_go_is_dead()
  {
     let calls = story(None).await;
-    tell_all(Plan::all_of(&calls), |plan| async {
+    tell_all(Plan::all_of_worker(&calls), |plan| async {
         story(Some(plan)).await;
     })
     .await;

@@ -12,14 +12,14 @@ use crate::kept::{self, Kept};
 use crate::mapping::{self, batch};
 use crate::promises::{assert_ended, assert_totals, end_of, unfinished};
 use crate::recovered::Left;
-use crate::scene::{Sender, board, event, send};
+use crate::scene::{Patience, board, event, send};
 use crate::watched::Watched;
 
 #[tokio::test]
 async fn a_hint_received_twice_at_once_and_again_later_has_one_successor() {
     let board = board(&["flaky"]).await;
     let mut ingress = Watched::new(&board, "ingress", None);
-    let told = send(&mut ingress, "1", Sender::Patient).await;
+    let told = send(&mut ingress, "1", Patience::Patient).await;
     let hints = mapping::receive(&board, 10).await;
     let mut workers = [0; 2].map(|_| Watched::new(&board, "worker", None));
     let [one, other] = &mut workers;
@@ -50,7 +50,7 @@ async fn a_hint_received_twice_at_once_and_again_later_has_one_successor() {
 async fn killed_at(point: &str) {
     let board = board(&["flaky"]).await;
     let mut ingress = Watched::new(&board, "ingress", None);
-    let told = send(&mut ingress, "1", Sender::Patient).await;
+    let told = send(&mut ingress, "1", Patience::Patient).await;
     let plan = format!("{point}=stop");
     let dies = |function: Function| function.set("SWITCHBOARD_FAIL", &plan);
     let mut dying = Watched::made(&board, "worker", None, dies);
@@ -83,7 +83,7 @@ async fn a_worker_killed_at_any_point_of_an_attempt_leaves_it_to_the_queue() {
 async fn a_ticket_moved_by_hand_redrives_its_death_once_however_often_it_comes() {
     let board = board(&["mended"]).await;
     let mut ingress = Watched::new(&board, "ingress", None);
-    let told = send(&mut ingress, "1", Sender::Patient).await;
+    let told = send(&mut ingress, "1", Patience::Patient).await;
     let mut worker = Watched::new(&board, "worker", None);
     mapping::run(&board, &mut worker, 1).await;
     let died = event(&board, "1").await.expect("it is stored");

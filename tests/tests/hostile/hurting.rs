@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use switchboard_tests::wait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
 
 /// The pause between two drops.
 const DROP: Duration = Duration::from_millis(100);
@@ -69,7 +69,7 @@ pub(crate) async fn say(stream: &mut TcpStream, text: &str) -> Option<()> {
 pub(crate) async fn drip(stream: &mut TcpStream, text: &str) -> Option<()> {
     loop {
         say(stream, text).await?;
-        let _ = timeout(DROP, std::future::pending::<()>()).await;
+        wait::between(DROP).await;
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use switchboard_tests::setting::{running, sender};
 use switchboard_tests::switchboard::Switchboard;
+use switchboard_tests::wait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
@@ -24,7 +25,7 @@ async fn drips(switchboard: &Switchboard, beginning: &[u8], drop: &[u8]) -> Stri
                 std::future::pending::<()>().await;
             }
             // One drop each time the timer comes round.
-            let _ = timeout(Duration::from_millis(200), std::future::pending::<()>()).await;
+            wait::between(Duration::from_millis(200)).await;
         }
     };
     let until_closed = async {

@@ -6,17 +6,14 @@ use super::idle::of_a_busy_process;
 use super::prices::{
     BESIDE_A_LINE, COLD_MS, COLD_ONE_IN, DESTINATION_MS, EARLY_MS, FAIR_QUEUE_REQUEST,
     GATEWAY_REQUEST, GATEWAY_STEP, GIGABYTE_SECOND, INVOCATION, KEPT_MONTHS, LOG_KEPT, LOGGED,
-    Load, MEMORY, OWN_MS, OWN_MS_PER_MEGABYTE, QUEUE_SEND_MS, READ_BYTES, READ_RECORDS, READ_UNIT,
-    RECOVERABLE, SENT_OUT, SHARDS, STORED, STREAM_READ, TABLE_READ_MS, TABLE_WRITE_MS, WRITE_UNIT,
+    Load, MEMORY, OWN_MS, OWN_MS_PER_MEGABYTE, QUEUE_SEND_MS, QUEUE_STEP, READ_BYTES, READ_RECORDS,
+    READ_UNIT, RECOVERABLE, SENT_OUT, SHARDS, STORED, STREAM_READ, TABLE_READ_MS, TABLE_WRITE_MS,
+    WALK_AT_ONCE, WRITE_UNIT,
 };
 use crate::command::Failure;
 
 const MILLION: f64 = 1_000_000.0;
 const MEGABYTE: f64 = 1024.0 * 1024.0;
-/// Begun bytes of a queue's messages that are one request.
-const CHUNK: f64 = 64.0 * 1024.0;
-/// Queries of a walk that the keeper makes at once.
-const AT_ONCE: f64 = 16.0;
 
 /// Dollars for a million events.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,7 +106,7 @@ impl<'a> Billed<'a> {
         })?;
         let both = scene.both();
         let (ingress, worker) = (ingress(scene), worker(scene, load));
-        let chunks = (load.batch * scene.hint_bytes / scene.hints / CHUNK).ceil();
+        let chunks = (load.batch * scene.hint_bytes / scene.hints / QUEUE_STEP).ceil();
         let polled = worker.count * (chunks + 1.0);
         let logged = scene.log_bytes + scene.log_lines * BESIDE_A_LINE;
         let steps = (f64::from(scene.body_bytes) / GATEWAY_STEP).ceil();
@@ -193,7 +190,8 @@ fn keeping(both: &Sum, of_events: &OfEvents, load: Load) -> Keeping {
         .ceil();
     let reads = full.max(SHARDS) / events;
     let queries = of_events.walk_queries;
-    let milliseconds = queries / AT_ONCE * TABLE_READ_MS + reads * (TABLE_READ_MS + TABLE_WRITE_MS);
+    let milliseconds =
+        queries / WALK_AT_ONCE * TABLE_READ_MS + reads * (TABLE_READ_MS + TABLE_WRITE_MS);
     Keeping {
         queries,
         transactions: reads,
@@ -232,10 +230,11 @@ pub(super) mod tests {
 
     /// What was counted of the usual event, in round figures.
     pub(in super::super) fn sample() -> Counted {
-        let own =
-            json!({ "dynamodb": { "GetItem": 2 }, "secretsmanager": { "GetSecretValue": 4 } });
-        let mut own = sum(&own, 0.0, 0.0);
+        // Only the ingress has secrets to read: those of the sources.
+        let mut own = sum(&json!({ "dynamodb": { "GetItem": 2 } }), 0.0, 0.0);
         own["read_units"] = json!(2.0);
+        let mut of_ingress = own.clone();
+        of_ingress["calls"]["secretsmanager"] = json!({ "GetSecretValue": 4 });
         let put = json!({ "dynamodb": { "PutItem": 1 }, "sqs": { "SendMessageBatch": 1 } });
         let counted = json!({
             "scenes": [{
@@ -244,7 +243,7 @@ pub(super) mod tests {
                 "worker": sum(&json!({ "dynamodb": { "UpdateItem": 3 } }), 3.0, 0.0),
                 "hints": 3, "hint_bytes": 7000, "out_bytes": 0, "log_lines": 4, "log_bytes": 0,
             }],
-            "upkeep": { "ingress": own, "worker": own },
+            "upkeep": { "ingress": of_ingress, "worker": own },
             "minutes": {
                 "idle": sum(&json!({}), 3.0, 2.0), "upkeep": own, "log_lines": 1, "log_bytes": 200,
                 "of_events": [{
@@ -310,9 +309,9 @@ pub(super) mod tests {
         let fold = |billed: &Billed<'_>| billed.keeper["dynamodb"]["TransactWriteItems"];
         assert!(near(fold(&few), 4.0 / 60.0) && near(fold(&many), 4.0 / 3000.0));
         assert!(few.bill.keeper > many.bill.keeper);
-        // One process of ingress, and one of the worker for each hint: of reads 24 and of secrets 4 a minute.
-        let minute = 24.0 * 0.125 + 4.0 * 5.0;
-        assert!(near(few.bill.by_time, 4.0 * minute / 60.0), "{few:?}");
+        // One process of ingress, and one of the worker for each hint: of reads 24 a minute each, of secrets 4 the first alone.
+        let minute = 4.0 * 24.0 * 0.125 + 4.0 * 5.0;
+        assert!(near(few.bill.by_time, minute / 60.0), "{few:?}");
         assert!(!few.bill.lines().iter().any(|(name, _)| *name == "by_time"));
     }
 

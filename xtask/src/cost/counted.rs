@@ -105,21 +105,6 @@ impl Sum {
 }
 
 impl Scene {
-    /// Adds what is read for hints of retries because they come before their deliveries are due, which the count leaves
-    /// out: for each of them the same reads are made once more (a test of the count shows it).
-    pub(super) fn with_early_hints(mut self) -> Self {
-        let early = f64::from(self.destinations * self.retries);
-        // Each reads its event and its record.
-        let reading = self.worker.count("dynamodb", "GetItem") / 2.0;
-        if early > 0.0 && reading > 0.0 {
-            self.worker.read_units += self.worker.read_units / reading * early;
-            self.worker.reported_units += 2.0 * early;
-            let operations = self.worker.calls.entry("dynamodb".to_owned()).or_default();
-            *operations.entry("GetItem".to_owned()).or_default() += 2.0 * early;
-        }
-        self
-    }
-
     /// Of both functions.
     pub(super) fn both(&self) -> Sum {
         self.ingress.and(&self.worker)
@@ -128,25 +113,5 @@ impl Scene {
     /// Whether it is of that kind: destinations, bytes, retries.
     pub(super) fn is(&self, (destinations, body_bytes, retries): (u32, u32, u32)) -> bool {
         (self.destinations, self.body_bytes, self.retries) == (destinations, body_bytes, retries)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::bill::tests::sample;
-
-    #[test]
-    fn each_early_hint_of_a_retry_is_read_for_once_more() {
-        let mut scene = sample().scenes[0].clone();
-        let usual = scene.clone().with_early_hints();
-        assert_eq!(usual.worker.calls, scene.worker.calls, "no retry, no read");
-        scene.retries = 1;
-        // A big body: its first attempts read too.
-        let operations = scene.worker.calls.get_mut("dynamodb").expect("calls");
-        operations.insert("GetItem".to_owned(), 12.0);
-        scene.worker.read_units = 6.0 * 77.0;
-        let early = scene.with_early_hints();
-        assert!((early.worker.count("dynamodb", "GetItem") - 18.0).abs() < f64::EPSILON);
-        assert!((early.worker.read_units - 9.0 * 77.0).abs() < f64::EPSILON);
     }
 }

@@ -103,13 +103,8 @@ fn count(environment: &Environment) -> Result<Counted, Failure> {
     if !output.status.success() {
         return Err(Failure(format!("{}: {}", program.display(), output.status)));
     }
-    let counted: Counted = serde_json::from_slice(&output.stdout)
-        .map_err(|cause| Failure(format!("what was counted cannot be read: {cause}")))?;
-    let scenes = counted.scenes.into_iter();
-    Ok(Counted {
-        scenes: scenes.map(Scene::with_early_hints).collect(),
-        ..counted
-    })
+    serde_json::from_slice(&output.stdout)
+        .map_err(|cause| Failure(format!("what was counted cannot be read: {cause}")))
 }
 
 /// The usual event's calls and dollars, with their bounds.

@@ -1,6 +1,6 @@
 //! What AWS charges, and what is assumed of a deployment: the one place for both. Prices are the list prices of us-east-1
-//! (N. Virginia) for on-demand use as they stood at the end of 2025, without free tiers and discounts. Where a line names
-//! no page, it is from the service's own pricing page.
+//! (N. Virginia) for on-demand use as they stood at the end of 2025, without free tiers and discounts, each from
+//! the service's own pricing page.
 
 /// Dollars for so many of a unit.
 pub(super) struct Price {
@@ -45,8 +45,10 @@ pub(super) const INVOCATION: Price = Price::per_million(0.20);
 /// Lambda on arm64: each second with a gigabyte of memory, billed by the millisecond.
 pub(super) const GIGABYTE_SECOND: Price = Price::each(0.000_013_333_4);
 
-/// SQS standard queue: each request, by begun 64 KB of messages.
+/// SQS standard queue: each request, by begun 64 KB ([`QUEUE_STEP`]) of messages.
 pub(super) const QUEUE_REQUEST: Price = Price::per_million(0.40);
+/// Bytes of a queue's messages that are one request; the counting goes by it too (`CHUNK` in `tests/cost/src/call.rs`).
+pub(super) const QUEUE_STEP: f64 = 64.0 * 1024.0;
 /// The same on the queue of deliveries: fair queues cost 0.10 more. Taken on its sends, receives and deletes alike, since
 /// the page does not say of which; if it is of sends alone, this is too much by a quarter of the rest.
 pub(super) const FAIR_QUEUE_REQUEST: Price = Price::per_million(0.50);
@@ -109,6 +111,8 @@ pub(super) const COLD_ONE_IN: f64 = 1_000.0;
 pub(super) const COLD_MS: f64 = 250.0;
 /// How long a run of the keeper with nothing to do is billed for: some fifty calls, one behind the other.
 pub(super) const KEEPER_MS: f64 = 300.0;
+/// Queries of a walk that the keeper makes at once: `AT_ONCE` of its code.
+pub(super) const WALK_AT_ONCE: f64 = 16.0;
 
 /// What `CloudWatch` Logs counts for a line beside its bytes.
 pub(super) const BESIDE_A_LINE: f64 = 26.0;

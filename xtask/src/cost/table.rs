@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::bill::Billed;
-use super::counted::{Calls, OfEvents, Scene, Sum};
+use super::counted::{Calls, OfEvents, Scene};
 use super::idle::Idle;
 use super::prices::{Load, USUAL};
 
@@ -20,8 +20,8 @@ pub(super) fn calls(scenes: &[Scene]) -> String {
             table,
             "| {} | {} | {} | {} | {} |",
             kind(scene),
-            in_words(&scene.ingress),
-            in_words(&scene.worker),
+            counts(&scene.ingress.calls),
+            counts(&scene.worker.calls),
             format_args!("{} | {}", both.write_units, both.read_units),
             both.reported_units,
         );
@@ -73,10 +73,6 @@ fn kind(scene: &Scene) -> String {
         scene.body_bytes / 1024,
         scene.retries
     )
-}
-
-fn in_words(sum: &Sum) -> String {
-    counts(&sum.calls)
 }
 
 fn counts(calls: &Calls) -> String {

@@ -1,7 +1,6 @@
-//! A desk, a queue, a configuration and a transport in memory, that do as a test says and keep what they were asked for.
+//! A desk and a queue in memory, that do as a test says and keep what they were asked for, and a worker between them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,23 +8,23 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use switchboard_core::attempt::{Attempt, Performed, Performer};
 use switchboard_core::configuration::{Configuration, Origin, read};
-use switchboard_core::delivery::{DeathReason, DeliveryKey, Outcome};
+use switchboard_core::delivery::{DeathReason, DeliveryKey};
 use switchboard_core::endpoint::Settings;
 use switchboard_core::event::Event;
 use switchboard_core::forward::KeptHeaders;
 use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{ActionName, DestinationName, Kind, SenderId, SourceName};
-use switchboard_core::piece::Piece;
-use switchboard_core::ports::{Answer, BackendError, Begun, Keep, Outgoing, Recorded, Transport};
+use switchboard_core::ports::{Answer, BackendError, Begun, Keep, Recorded};
 use switchboard_core::secret::{Reference, SecretReader};
 use switchboard_core::time::{Clock, Timestamp};
 use switchboard_testkit::clock::HandClock;
-use tokio::sync::Semaphore;
 
 use crate::batch::{Means, Worker};
-use crate::desk::{Configured, Desk, Meant, Message, Queue};
+use crate::desk::{Desk, Meant, Message, Queue};
 use crate::event::Batch;
 use crate::places::Places;
+
+use super::means::{Destinations, Given, Way};
 
 /// When every test begins.
 pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_760_000_000);
@@ -204,79 +203,6 @@ fn attempt(hint: &Hint) -> Attempt {
     }
 }
 
-/// Answers 200 once the gate lets it, and knows how many it had at once.
-pub(crate) struct Destinations {
-    pub(crate) gate: Semaphore,
-    pub(crate) arrived: Semaphore,
-    pub(crate) at_once: AtomicUsize,
-    pub(crate) most: AtomicUsize,
-    /// Seconds that the clock moves on during a post.
-    pub(crate) takes: AtomicU64,
-    pub(crate) clock: Arc<HandClock>,
-    /// Posts to this destination panic.
-    pub(crate) broken: Mutex<Option<&'static str>>,
-}
-
-/// The way to them.
-pub(crate) struct Way(Arc<Destinations>);
-
-impl Transport for Way {
-    async fn post(&self, request: Outgoing) -> Outcome {
-        let destinations = &self.0;
-        let broken = *destinations.broken.lock().expect("a lock");
-        assert_ne!(broken, Some(request.destination.as_str()), "as wanted");
-        let now = destinations.at_once.fetch_add(1, Ordering::SeqCst) + 1;
-        destinations.most.fetch_max(now, Ordering::SeqCst);
-        destinations.arrived.add_permits(1);
-        destinations.gate.acquire().await.expect("open").forget();
-        destinations.at_once.fetch_sub(1, Ordering::SeqCst);
-        let takes = destinations.takes.load(Ordering::SeqCst);
-        destinations.clock.advance(Duration::from_secs(takes));
-        Outcome::Answered {
-            status: 200,
-            piece: Piece::default(),
-        }
-    }
-}
-
-/// Two configurations: the one that the worker goes by, and the newest.
-#[derive(Default)]
-pub(crate) struct Given {
-    pub(crate) current: Mutex<Option<Arc<Means<Way>>>>,
-    /// None when it cannot be read.
-    pub(crate) newest: Mutex<Option<Arc<Means<Way>>>>,
-    /// Since when looks were asked for.
-    pub(crate) looks: Mutex<Vec<Duration>>,
-    pub(crate) hangs: AtomicBool,
-}
-
-impl Given {
-    async fn hang(&self) {
-        if self.hangs.load(Ordering::SeqCst) {
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
-impl Configured for Given {
-    type Transport = Way;
-
-    async fn current(&self) -> Option<Arc<Means<Way>>> {
-        let current = self.current.lock().expect("a lock").clone();
-        if current.is_none() {
-            self.hang().await;
-        }
-        current
-    }
-
-    async fn newest(&self, since: Duration) -> Answer<Arc<Means<Way>>> {
-        self.looks.lock().expect("a lock").push(since);
-        self.hang().await;
-        let newest = self.newest.lock().expect("a lock").clone();
-        newest.ok_or_else(|| BackendError::new("looking", "out of order"))
-    }
-}
-
 /// A worker with everything around it.
 pub(crate) struct Setting {
     pub(crate) worker: Worker<Fake>,
@@ -288,15 +214,7 @@ pub(crate) struct Setting {
 /// One whose destinations answer at once.
 pub(crate) fn setting() -> Setting {
     let clock = Arc::new(HandClock::at(NOW));
-    let destinations = Arc::new(Destinations {
-        gate: Semaphore::new(1_000),
-        arrived: Semaphore::new(0),
-        at_once: AtomicUsize::new(0),
-        most: AtomicUsize::new(0),
-        takes: AtomicU64::new(0),
-        clock: Arc::clone(&clock),
-        broken: Mutex::new(None),
-    });
+    let destinations = Arc::new(Destinations::at_once(Arc::clone(&clock)));
     let shared: Arc<dyn Clock> = clock.clone();
     let setting = Setting {
         given: Given::default(),

@@ -11,6 +11,7 @@ use fakes::{Begin, NOW, setting};
 mod configuration;
 mod ends;
 mod fakes;
+mod means;
 
 /// Far longer than anything here takes.
 const DEADLINE: Duration = Duration::from_secs(20);

@@ -15,7 +15,7 @@ use crate::item::event::Head;
 use crate::item::{Attributes, Reading, Unreadable, names, run};
 use crate::message::{Message, Origin};
 use crate::queue::is_near;
-use crate::read::{How, Stretch};
+use crate::read::{Consistency, Stretch};
 use crate::{keys, life};
 
 const DOING: &str = "finding events without records";
@@ -85,7 +85,7 @@ impl Keeper {
     async fn belongings(&self, head: &Head) -> Answer<Vec<Attributes>> {
         let brief = Stretch {
             only: Some(&BRIEF),
-            reading: How::Lagging,
+            consistency: Consistency::Lagging,
             ..Stretch::BEFORE_REPEATS
         };
         let partition = keys::event(&head.id);

@@ -16,7 +16,7 @@ use crate::fold::buckets::{Count, TEN, hour_of, minute_in};
 use crate::fold::counters::Counters;
 use crate::item::{Attributes, Reading, Unreadable, names, place};
 use crate::keys;
-use crate::read::{How, KEYS, unreadable};
+use crate::read::{Consistency, KEYS, unreadable};
 
 const DOING: &str = "reading the last hour";
 /// Requests for items that are under way at once.
@@ -82,7 +82,7 @@ impl Aws {
         let keys: Vec<Attributes> = keys.collect();
         let requests: Vec<Vec<Attributes>> = keys.chunks(KEYS).map(<[_]>::to_vec).collect();
         let items: Vec<Vec<Attributes>> = stream::iter(requests)
-            .map(|keys| self.get_many(DOING, keys, None, How::Lagging))
+            .map(|keys| self.get_many(DOING, keys, None, Consistency::Lagging))
             .buffered(AT_ONCE)
             .try_collect()
             .await?;

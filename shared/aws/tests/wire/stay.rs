@@ -31,6 +31,16 @@ enum Cause {
     Pause,
 }
 
+/// An event with a body in parts, stored by a backend of its own, and its two deliveries.
+async fn stored_in(ground: &Ground) -> (Aws, Event, [Queued; 2]) {
+    let backend = ground.open();
+    let event = event("1001", 100);
+    let planned = plan(&event, 2, START);
+    let stored = backend.accept(&event, &planned, KEEP).await;
+    stored.expect("stored");
+    (backend, event, planned.try_into().expect("two"))
+}
+
 /// An event with a body in parts and two deliveries, of which the second was delivered by its first hint.
 struct Scene {
     ground: Ground,
@@ -43,14 +53,7 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let ground = Ground::new().await;
-        let backend = ground.open();
-        let event = event("1001", 100);
-        let planned = plan(&event, 2, START);
-        backend
-            .accept(&event, &planned, KEEP)
-            .await
-            .expect("stored");
-        let [open, done] = planned.try_into().expect("two");
+        let (backend, event, [open, done]) = stored_in(&ground).await;
         let scene = Self {
             ground,
             backend,
@@ -205,14 +208,7 @@ async fn the_parts_of_a_body_stay_as_long_as_their_event_is_made_to() {
 #[tokio::test]
 async fn a_record_that_is_written_over_stays_as_long_as_it_was_made_to() {
     let ground = Ground::new().await;
-    let backend = ground.open();
-    let event = event("1001", 100);
-    let planned = plan(&event, 2, START);
-    backend
-        .accept(&event, &planned, KEEP)
-        .await
-        .expect("stored");
-    let [first, second] = planned.try_into().expect("two");
+    let (backend, event, [first, second]) = stored_in(&ground).await;
     let attempt = go(&backend, &first).await;
     let record = unanswered(&attempt);
     let recorded = backend.record(&attempt, &record, Next::Waiting(START), KEEP);
@@ -239,14 +235,7 @@ async fn a_record_that_is_written_over_stays_as_long_as_it_was_made_to() {
 #[tokio::test]
 async fn a_record_takes_the_longer_life_of_an_event_that_was_read() {
     let ground = Ground::new().await;
-    let backend = ground.open();
-    let event = event("1001", 100);
-    let planned = plan(&event, 2, START);
-    backend
-        .accept(&event, &planned, KEEP)
-        .await
-        .expect("stored");
-    let [first, second] = planned.try_into().expect("two");
+    let (backend, event, [first, second]) = stored_in(&ground).await;
     let dying = go(&backend, &first).await;
     let record = unanswered(&dying);
     backend

@@ -28,7 +28,7 @@ fn number(current: &Current) -> u64 {
         .map_or(0, |applied| applied.version.number())
 }
 
-fn is_unusable(seen: Result<u64, Unseen>, because: &str) {
+fn assert_unusable(seen: Result<u64, Unseen>, because: &str) {
     match seen {
         Err(Unseen::Unusable(why)) => assert!(why.contains(because), "{why}"),
         other @ (Ok(_) | Err(Unseen::Wait(_))) => panic!("no answer, not {other:?}"),
@@ -98,7 +98,7 @@ async fn a_look_that_fails_is_no_answer_and_is_not_made_again_for_each() {
     setting.after(1);
     let since = setting.clock.ticks();
     for _ in 0..10 {
-        is_unusable(setting.seen_since(since).await, "the table is away");
+        assert_unusable(setting.seen_since(since).await, "the table is away");
     }
     assert_eq!(setting.store.asked(), 2);
     assert_eq!(setting.number().await, 1, "for everybody else it stays");
@@ -110,22 +110,22 @@ async fn a_look_that_fails_is_no_answer_and_is_not_made_again_for_each() {
 #[tokio::test]
 async fn what_was_good_last_is_no_answer_where_the_newest_cannot_be_used() {
     let setting = Setting::new();
-    is_unusable(setting.seen_from_now().await, "none was applied yet");
+    assert_unusable(setting.seen_from_now().await, "none was applied yet");
     setting.put(1, &text("a"));
     setting.after(1);
     assert_eq!(setting.seen_from_now().await, Ok(1));
     for unusable in ["no TOML", &text("a").replace("secret:shop", "secret:none")] {
         setting.put(2, unusable);
         setting.after(1);
-        is_unusable(setting.seen_from_now().await, "version 2");
+        assert_unusable(setting.seen_from_now().await, "version 2");
         setting.after(1);
-        is_unusable(setting.seen_from_now().await, "version 2");
+        assert_unusable(setting.seen_from_now().await, "version 2");
         assert_eq!(setting.number().await, 1, "{unusable}");
         setting.after(60);
     }
     setting.store.put(None);
     setting.after(1);
-    is_unusable(setting.seen_from_now().await, "not stored any more");
+    assert_unusable(setting.seen_from_now().await, "not stored any more");
     setting.put(3, &text("c"));
     setting.after(1);
     assert_eq!(setting.seen_from_now().await, Ok(3));

@@ -11,12 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
+use http::HeaderValue;
 use serde_json::{Value, json};
 use switchboard_testkit::emulator::{Emulator, Rights};
+use switchboard_tests::front::Front;
 use url::Url;
 
 use crate::aws::{Aws, Service};
-use crate::front::Front;
 use crate::rights::{self, Right};
 use crate::template;
 use crate::told::Told;
@@ -79,15 +80,24 @@ impl Heard {
     async fn on_the_way_to(emulator: SocketAddr) -> Self {
         let taken = Arc::<Mutex<BTreeSet<Right>>>::default();
         let noted = Arc::clone(&taken);
-        let way = Front::heard(emulator, move |headers, body| {
-            let rights = rights::taken(headers, body);
+        let way = Front::heard(emulator, move |behind, request| {
+            let rights = rights::taken(request.headers(), request.body());
             noted.lock().expect("a lock").extend(rights);
+            async move { behind.answer(request).await }
         });
         Self {
             way: way.await,
             taken,
         }
     }
+}
+
+/// A front door for an API: an address that anybody can ask. The emulator knows an API by its host name only, which browsers
+/// and senders would have to be told.
+async fn front(listen: SocketAddr, emulator: SocketAddr, api: &str) -> Front {
+    let host = format!("{api}.execute-api.localhost:{}", emulator.port());
+    let host = HeaderValue::from_str(&host).expect("a host");
+    Front::open(listen, emulator, host).await
 }
 
 /// A deployed stack.
@@ -164,7 +174,7 @@ impl Deployed {
             },
         )
         .await;
-        let front = Front::open(listen, emulator.address(), &resources["Api"]).await;
+        let front = front(listen, emulator.address(), &resources["Api"]).await;
         Self {
             front,
             aws,

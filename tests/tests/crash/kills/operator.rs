@@ -8,9 +8,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::Value;
 use switchboard_tests::switchboard::TOKEN;
-use switchboard_tests::wait::DEADLINE;
+use switchboard_tests::wait::{self, DEADLINE};
 use switchboard_web::client;
-use tokio::time::timeout;
 use url::Url;
 
 /// How often the operator asks.
@@ -31,7 +30,7 @@ impl Operator {
             let mut redriven = 0;
             while !told.load(Ordering::Relaxed) {
                 redriven += redrive(&url).await.unwrap_or_default();
-                let _ = timeout(REDRIVE_EVERY, std::future::pending::<()>()).await;
+                wait::between(REDRIVE_EVERY).await;
             }
             redriven
         });

@@ -6,6 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::made::{Made, fold_of, settle, with_table};
 use super::*;
 
+/// A shard is forgotten by the stream, and its item expires.
+async fn expire(clients: &Clients, made: &Made, shard: &str) {
+    made.forget(shard);
+    let gone = clients.dynamodb.delete_item().table_name(TABLE);
+    let gone = gone.set_key(Some(place("T", shard))).send().await;
+    gone.expect("it expires");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_closed_shard_becomes_part_of_the_base_once() {
     let clients = with_table().await;
@@ -43,10 +51,7 @@ async fn a_closed_shard_becomes_part_of_the_base_once() {
         assert_eq!(number(&done, "ttl"), ttl, "{shard}");
     }
     for shard in ["a", "b", "d"] {
-        made.forget(shard);
-        let gone = clients.dynamodb.delete_item().table_name(TABLE);
-        let gone = gone.set_key(Some(place("T", shard))).send().await;
-        gone.expect("it expires");
+        expire(&clients, &made, shard).await;
     }
     assert_eq!(counted(&clients).await, (13, 13), "the base holds them");
 }
@@ -74,10 +79,7 @@ async fn two_shards_finished_at_once_are_both_part_of_the_base() {
         }
     }
     for shard in &names {
-        made.forget(shard);
-        let gone = clients.dynamodb.delete_item().table_name(TABLE);
-        let gone = gone.set_key(Some(place("T", shard))).send().await;
-        gone.expect("it expires");
+        expire(&clients, &made, shard).await;
     }
     assert_eq!(counted(&clients).await, (16, 16));
 }

@@ -1,28 +1,20 @@
-//! A proxy before the emulator: it reads every request and its answer, and counts. A function that is told its address as
-//! that of the services makes the same calls as ever; it is not asked for anything that production does not ask.
+//! What counts the calls of a function, before the emulator: it reads every request and its answer. A function that is told
+//! its address as that of the services makes the same calls as ever; it is not asked for anything that production does not ask.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use switchboard_tests::front::{Behind, Front};
 
 use crate::call::{Billed, Call, Cause};
 use crate::images::{self, Writes};
 
-/// Longest body that is heard: a queue takes a mebibyte, and a read gives no more either.
-const MOST: usize = 16 * 1024 * 1024;
 /// Where a request says which operation it is.
 const TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 /// Where the SDK says which attempt it is: `attempt=1; max=3`.
@@ -39,10 +31,9 @@ const DYNAMODB: &str = "DynamoDB_20120810";
 
 /// It, listening. It ends when this is dropped.
 #[derive(Debug)]
-pub struct Proxy {
-    address: SocketAddr,
+pub struct Counter {
+    front: Front,
     heard: Arc<Heard>,
-    serving: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
@@ -51,44 +42,24 @@ struct Heard {
     faults: Mutex<Vec<String>>,
 }
 
-#[derive(Clone)]
-struct Shared {
-    client: Client<HttpConnector, Body>,
-    emulator: SocketAddr,
-    heard: Arc<Heard>,
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.serving.abort();
-    }
-}
-
-impl Proxy {
+impl Counter {
     /// Starts one before an emulator.
     pub async fn start(emulator: SocketAddr) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
-        let address = listener.local_addr().expect("an address");
         let heard = Arc::new(Heard::default());
-        let shared = Shared {
-            client: Client::builder(TokioExecutor::new()).build_http(),
-            emulator,
-            heard: Arc::clone(&heard),
-        };
-        let router = Router::new().fallback(hear).with_state(shared);
-        let serving = tokio::spawn(async move {
-            let _ = axum::serve(listener, router).await;
+        let own = Arc::clone(&heard);
+        let front = Front::heard(emulator, move |behind, request| {
+            let heard = Arc::clone(&own);
+            async move { heard.answer(behind, request).await }
         });
         Self {
-            address,
+            front: front.await,
             heard,
-            serving,
         }
     }
 
     /// As an endpoint URL.
-    pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+    pub fn url(&self) -> &str {
+        self.front.url.as_str().trim_end_matches('/')
     }
 
     /// The calls since it was asked last.
@@ -103,7 +74,7 @@ impl Proxy {
 
 /// The services themselves, asked by whoever made a request.
 pub(crate) struct Upstream {
-    shared: Shared,
+    behind: Behind,
     authorization: HeaderValue,
 }
 
@@ -111,109 +82,93 @@ impl Upstream {
     /// An operation of DynamoDB that nobody counts.
     pub(crate) async fn ask(&self, operation: &str, input: &Value) -> Value {
         let target = HeaderValue::from_str(&format!("{DYNAMODB}.{operation}"));
-        let mut headers = HeaderMap::new();
+        let mut request = Request::new(Bytes::from(input.to_string()));
+        *request.method_mut() = Method::POST;
+        let json = HeaderValue::from_static("application/x-amz-json-1.0");
+        let headers = request.headers_mut();
         headers.insert(TARGET, target.expect("a name"));
         headers.insert(AUTHORIZATION, self.authorization.clone());
-        let json = HeaderValue::from_static("application/x-amz-json-1.0");
         headers.insert(CONTENT_TYPE, json);
-        let sent = input.to_string().into();
-        let answer = self.shared.send("/", headers, sent).await;
-        let (status, _, body) = answer.expect("an answer");
-        let text = String::from_utf8_lossy(&body);
+        let answer = self.behind.ask(request).await.expect("an answer");
+        let (status, body) = (answer.status(), answer.body());
+        let text = String::from_utf8_lossy(body);
         assert!(status.is_success(), "{operation} {input}: {status} {text}");
         serde_json::from_str(&text).expect("JSON")
     }
 }
 
-impl Shared {
-    async fn send(
+impl Heard {
+    async fn answer(&self, behind: Behind, request: Request<Bytes>) -> Response {
+        match self.counted(behind, request).await {
+            Ok(answer) => answer.map(Body::from).into_response(),
+            Err(why) => {
+                let faults = self.faults.lock();
+                let mut faults = faults.unwrap_or_else(PoisonError::into_inner);
+                faults.push(why.clone());
+                (StatusCode::BAD_GATEWAY, why).into_response()
+            }
+        }
+    }
+
+    async fn counted(
         &self,
-        path: &str,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<(StatusCode, HeaderMap, Bytes), String> {
-        let uri: Uri = format!("http://{}{path}", self.emulator)
-            .parse()
-            .expect("an address");
-        let mut request = Request::new(Body::from(body));
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = uri;
-        *request.headers_mut() = headers;
-        let answer = self.client.request(request).await;
-        let (parts, body) = answer.map_err(|cause| cause.to_string())?.into_parts();
-        let body = axum::body::to_bytes(Body::new(body), MOST).await;
-        let body = body.map_err(|cause| cause.to_string())?;
-        Ok((parts.status, parts.headers, body))
-    }
-
-    fn fault(&self, line: String) {
-        let faults = self.heard.faults.lock();
-        faults.unwrap_or_else(PoisonError::into_inner).push(line);
-    }
-}
-
-async fn hear(State(shared): State<Shared>, request: Request) -> Response {
-    match heard(&shared, request).await {
-        Ok(answer) => answer,
-        Err(why) => {
-            shared.fault(why.clone());
-            (StatusCode::BAD_GATEWAY, why).into_response()
+        behind: Behind,
+        mut request: Request<Bytes>,
+    ) -> Result<http::Response<Bytes>, String> {
+        let (service, operation) = named(request.headers())?;
+        let authorization = request.headers().get(AUTHORIZATION);
+        let upstream = Upstream {
+            behind: behind.clone(),
+            authorization: authorization.ok_or("nobody signed a request")?.clone(),
+        };
+        let sent = request.body().len();
+        let asked: Value =
+            serde_json::from_slice(request.body()).map_err(|_| format!("{operation}: no JSON"))?;
+        let is_table = service == "dynamodb";
+        let mut writes = None;
+        if is_table {
+            writes = Some(Writes::before(&upstream, &operation, &asked).await);
+            let mut asking = asked.clone();
+            asking["ReturnConsumedCapacity"] = json!("INDEXES");
+            *request.body_mut() = asking.to_string().into();
         }
+        let attempt = attempt(request.headers()).unwrap_or(1);
+        request.headers_mut().remove(CONTENT_LENGTH);
+        let answered = behind.ask(request).await?;
+        let answer: Value = serde_json::from_slice(answered.body()).unwrap_or_default();
+        let (cause, billed) = match writes {
+            Some(writes) => {
+                let both = (&asked, &answer);
+                let billed = images::billed(
+                    &upstream,
+                    &operation,
+                    both,
+                    answered.status().is_success(),
+                    writes,
+                );
+                (images::cause(&operation, &asked), billed.await?)
+            }
+            None => (of_service(service), of_queue(&operation, &asked, &answer)),
+        };
+        // What only the counting asked for is no part of the answer.
+        let capacity = answer.get("ConsumedCapacity").map(Value::to_string);
+        let capacity = capacity.map(|text| text.len() + "\"ConsumedCapacity\": , ".len());
+        let call = Call {
+            service,
+            operation,
+            cause,
+            attempt,
+            sent,
+            answered: answered
+                .body()
+                .len()
+                .saturating_sub(capacity.unwrap_or_default()),
+            billed,
+        };
+        let calls = self.calls.lock();
+        calls.unwrap_or_else(PoisonError::into_inner).push(call);
+        Ok(answered)
     }
-}
-
-async fn heard(shared: &Shared, request: Request) -> Result<Response, String> {
-    let (parts, body) = request.into_parts();
-    let (service, operation) = named(&parts.headers)?;
-    let authorization = parts.headers.get(AUTHORIZATION);
-    let upstream = Upstream {
-        shared: shared.clone(),
-        authorization: authorization.ok_or("nobody signed a request")?.clone(),
-    };
-    let body = axum::body::to_bytes(body, MOST).await;
-    let body = body.map_err(|cause| format!("{operation}: {cause}"))?;
-    let sent = body.len();
-    let asked: Value =
-        serde_json::from_slice(&body).map_err(|_| format!("{operation}: no JSON"))?;
-    let is_table = service == "dynamodb";
-    let (mut passed, mut writes) = (body, None);
-    if is_table {
-        writes = Some(Writes::before(&upstream, &operation, &asked).await);
-        let mut asking = asked.clone();
-        asking["ReturnConsumedCapacity"] = json!("INDEXES");
-        passed = asking.to_string().into();
-    }
-    let attempt = attempt(&parts.headers).unwrap_or(1);
-    let mut headers = parts.headers;
-    for name in [CONTENT_LENGTH, CONNECTION] {
-        headers.remove(name);
-    }
-    let path = parts.uri.path();
-    let (status, headers, body) = shared.send(path, headers, passed).await?;
-    let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let (cause, billed) = match writes {
-        Some(writes) => {
-            let both = (&asked, &answer);
-            let billed = images::billed(&upstream, &operation, both, status.is_success(), writes);
-            (images::cause(&operation, &asked), billed.await?)
-        }
-        None => (of_service(service), of_queue(&operation, &asked, &answer)),
-    };
-    // What only the counting asked for is no part of the answer.
-    let capacity = answer.get("ConsumedCapacity").map(Value::to_string);
-    let capacity = capacity.map(|text| text.len() + "\"ConsumedCapacity\": , ".len());
-    let call = Call {
-        service,
-        operation,
-        cause,
-        attempt,
-        sent,
-        answered: body.len().saturating_sub(capacity.unwrap_or_default()),
-        billed,
-    };
-    let calls = shared.heard.calls.lock();
-    calls.unwrap_or_else(PoisonError::into_inner).push(call);
-    Ok((status, headers, body).into_response())
 }
 
 /// The service and the operation that a request names.
