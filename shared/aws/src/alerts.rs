@@ -15,11 +15,8 @@ use switchboard_core::time::Timestamp;
 use crate::accept::AT_ONCE;
 use crate::failure::failed;
 use crate::item::delivery::Delivery;
-use crate::item::event::Head;
 use crate::item::{Reading, Writing, names, place};
 use crate::read::{Consistency, Stretch, unreadable};
-use crate::unrecorded::{KEYS, Unrecorded};
-use crate::views::lanes::{From, Lanes, List};
 use crate::{Aws, keys, schema};
 
 const STANDINGS: &str = "reading how destinations stand";
@@ -44,7 +41,8 @@ impl AlertStore for Aws {
         let settings = self.settings.kept().await?;
         let overview = self.counters().await?.overview();
         let unrecorded = if overview.totals.waiting > 0 {
-            self.first_unrecorded().await?
+            let since = self.walked().await?;
+            self.first_unrecorded(STANDINGS, since, MOST_RECENT).await?
         } else {
             BTreeMap::new()
         };
@@ -171,43 +169,6 @@ impl Aws {
             .key_condition_expression("#p = :p")
             .expression_attribute_names("#p", names::OPEN[0])
             .expression_attribute_values(":p", AttributeValue::S(partition))
-    }
-
-    /// When the first delivery without a record is due, by destination, among the oldest of the recent events that the
-    /// keeper has not walked.
-    async fn first_unrecorded(&self) -> Answer<BTreeMap<DestinationName, Timestamp>> {
-        let since = self.walked().await?.unwrap_or_default();
-        let known = self.settings.kept().await?;
-        let partitions = known
-            .sources
-            .iter()
-            .flat_map(|source| (0..keys::SHARDS).map(|shard| keys::recent(source, shard)));
-        let list = List {
-            doing: STANDINGS,
-            index: Some(schema::RECENT),
-            partitions: partitions.collect(),
-            from: From::Oldest(keys::moment(since)),
-            wanted: MOST_RECENT,
-        };
-        let mut planned = Vec::new();
-        for row in Lanes::new(self, list).take(MOST_RECENT).await? {
-            let head = Head::read(&row.item).map_err(unreadable(STANDINGS))?;
-            let queued = head.plan.clone().into_iter();
-            planned.extend(queued.map(|queued| Unrecorded {
-                head: head.clone(),
-                queued,
-            }));
-        }
-        let mut first = BTreeMap::new();
-        for chunk in planned.chunks(KEYS) {
-            for one in self.without_record(chunk).await? {
-                let due = first
-                    .entry(one.queued.key.destination)
-                    .or_insert(one.queued.due);
-                *due = one.queued.due.min(*due);
-            }
-        }
-        Ok(first)
     }
 }
 

@@ -13,6 +13,7 @@ use switchboard_core::ports::{
     Accepted, Answer, Begun, Hint, Keep, Ledger, Moved, Queued, Recorded, Selection, Spread,
 };
 use switchboard_core::time::{Clock, Timestamp};
+use switchboard_core::views::Recent;
 
 use crate::client::Clients;
 use crate::fold::Fold;
@@ -47,7 +48,7 @@ pub struct Pace {
     pub settings_for: Duration,
     /// How many repeats it counts a second; `None` for all.
     pub repeats_per_second: Option<u32>,
-    /// How long viewers share the totals that were folded for the first of them, and that the store was ready.
+    /// How long viewers share the totals and the last hour that were read for the first of them, and that the store was ready.
     pub shared_for: Duration,
     /// Time between two writes of counts of what was not accepted, where nothing of it is listed. What comes in between waits
     /// in memory and goes with the next write: of a further note, or of [`Aws::flush_due`] or [`Aws::flush`]. A process that
@@ -70,6 +71,7 @@ pub struct Aws {
     pub(crate) fold: Fold<TableStream>,
     pub(crate) journal: Book,
     pub(crate) totals: Shared<Counters>,
+    pub(crate) recent: Shared<Recent>,
     pub(crate) ready: Shared<()>,
 }
 
@@ -104,6 +106,7 @@ impl Aws {
             fold: Fold::new(stream, totals),
             journal,
             totals: Shared::new(how_often.shared_for),
+            recent: Shared::new(how_often.shared_for),
             ready: Shared::new(how_often.shared_for),
             dynamodb: clients.dynamodb.clone(),
             sqs: clients.sqs.clone(),

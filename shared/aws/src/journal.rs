@@ -135,7 +135,7 @@ impl Book {
         let listed = listed(note);
         {
             let mut waiting = self.waiting();
-            waiting.counts.add(&counts(note));
+            waiting.counts.add(&counts(at, note));
             let now = self.clock.ticks();
             if listed.is_none() && !waiting.is_due(now, self.every) {
                 return Ok(());
@@ -230,8 +230,8 @@ impl Book {
     }
 }
 
-/// What a note counts.
-fn counts(note: &Note) -> Counters {
+/// What a note of that moment counts.
+fn counts(at: Timestamp, note: &Note) -> Counters {
     let mut counts = Counters::default();
     match note {
         Note::Refused { source, .. } => {
@@ -240,6 +240,7 @@ fn counts(note: &Note) -> Counters {
                 ..OfSource::default()
             };
             counts.source(source, refused);
+            counts.latest.refusal(source, at);
         }
         Note::Declined { source, cause, .. } => {
             counts.declined((source.clone(), cause.status(), cause.to_string()), 1);

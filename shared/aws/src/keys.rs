@@ -26,6 +26,8 @@ pub(crate) const RUNS: &str = "P#";
 pub(crate) const REPEATS: &str = "R#";
 /// Behind all sort keys of what belongs to an event.
 pub(crate) const LAST: &str = "~";
+/// What the partitions of minutes begin with.
+const MINUTES: &str = "M#";
 /// Partition of settings, alerts, the configuration and cursors.
 pub(crate) const SETTINGS_PARTITION: &str = "S";
 /// Sort key of the settings.
@@ -100,6 +102,34 @@ fn shard(id: &str) -> u8 {
         other => other.wrapping_sub(b'2').wrapping_add(26),
     };
     value % SHARDS
+}
+
+/// The moment that a sort key begins with; `None` where it begins with none.
+pub(crate) fn moment_of(sort: &str) -> Option<Timestamp> {
+    let millis = sort.get(..13)?.parse().ok()?;
+    Some(Timestamp::from_millis(millis))
+}
+
+/// Before a sort key, and behind all others of its length that come before it: where both ends of a stretch belong to it.
+pub(crate) fn just_before(sort: &str) -> String {
+    let mut before = sort.to_owned();
+    let last = before.pop().and_then(|last| {
+        let code = u32::from(last).checked_sub(1)?;
+        char::from_u32(code)
+    });
+    before.extend(last);
+    before.push('~');
+    before
+}
+
+/// Partition of what happened in the minutes of an hour since 1970, by source and destination.
+pub(crate) fn minutes(hour: i64) -> String {
+    format!("{MINUTES}{hour}")
+}
+
+/// The hour that such a partition is of.
+pub(crate) fn hour_of(partition: &str) -> Option<i64> {
+    partition.strip_prefix(MINUTES)?.parse().ok()
 }
 
 /// Partition of the index of recent events.
@@ -220,6 +250,11 @@ mod tests {
         assert_eq!(delivery_of(&delivery(&delivery_id)), Some(delivery_id));
         assert_eq!(run_of(&run(Run(17))), Some(Run(17)));
         assert_eq!(event_of("T"), None);
+        assert_eq!(hour_of(&minutes(-3)), Some(-3));
+        assert_eq!(hour_of("T"), None);
+        let at = Timestamp::from_millis(1_764_446_400_250);
+        assert_eq!(moment_of(&moment(at)), Some(at));
+        assert_eq!((moment_of(""), moment_of("T")), (None, None));
     }
 
     #[test]
@@ -228,6 +263,26 @@ mod tests {
         let texts = moments.map(|millis| moment(Timestamp::from_millis(millis)));
         assert!(texts.is_sorted(), "{texts:?}");
         assert!(texts.iter().all(|text| text.len() == 13));
+    }
+
+    #[test]
+    fn what_comes_before_a_sort_key_ends_just_before_it() {
+        let at = |millis| Timestamp::from_millis(1_764_446_400_250 + millis);
+        let source = SourceName::parse("shop").expect("a name");
+        let mut sorts: Vec<String> = (0..500)
+            .map(|n: u32| recent_of(&source, at(i64::from(n % 7)), &id(n)).1)
+            .collect();
+        sorts.sort();
+        for pair in sorts.windows(2) {
+            let before = just_before(&pair[1]);
+            assert!(before < pair[1] && before > pair[0], "{pair:?}");
+        }
+        for millis in [-1, 0, 50, 750] {
+            let moment = moment(at(millis));
+            let before = just_before(&moment);
+            let last = recent_of(&source, at(millis - 1), &id(1)).1;
+            assert!(before < moment && before > last, "{before} and {last}");
+        }
     }
 
     #[test]

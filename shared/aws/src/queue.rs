@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
+use aws_sdk_sqs::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use switchboard_core::ports::{Answer, BackendError};
 use switchboard_core::time::Timestamp;
+use switchboard_core::views::QueueDepth;
 
 use crate::Aws;
 use crate::failure::failed;
@@ -117,6 +118,33 @@ impl Aws {
             .await
             .map_err(|error| failed(DOING, error))?;
         Ok(())
+    }
+
+    /// How many hints the queue holds, as the service estimates it.
+    pub(crate) async fn depth(&self) -> Answer<QueueDepth> {
+        const DOING: &str = "asking how many hints are queued";
+        use QueueAttributeName::{
+            ApproximateNumberOfMessages as Visible, ApproximateNumberOfMessagesDelayed as Delayed,
+            ApproximateNumberOfMessagesNotVisible as InFlight,
+        };
+        let answer = self
+            .sqs
+            .get_queue_attributes()
+            .queue_url(&self.place.deliveries)
+            .set_attribute_names(Some(vec![Visible, Delayed, InFlight]))
+            .send()
+            .await
+            .map_err(|error| failed(DOING, error))?;
+        let told = answer.attributes.unwrap_or_default();
+        let count = |name: &QueueAttributeName| {
+            let count = told.get(name).and_then(|count| count.parse().ok());
+            count.ok_or_else(|| BackendError::new(DOING, "the queue does not tell"))
+        };
+        Ok(QueueDepth {
+            visible: count(&Visible)?,
+            in_flight: count(&InFlight)?,
+            delayed: count(&Delayed)?,
+        })
     }
 
     /// Puts the ticket of a dead letter where alarms look. Twice is two tickets of the same death, which is as good as one.

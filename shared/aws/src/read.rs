@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 use switchboard_core::identity::{DeliveryId, EventId};
@@ -16,6 +16,11 @@ use crate::item::delivery::Delivery;
 use crate::item::event::{Body, HEAD, Head, Stored};
 use crate::item::{Attributes, Unreadable, names, part, place};
 use crate::keys;
+
+/// Most items that are asked for at once.
+pub(crate) const KEYS: usize = 100;
+/// How often what the service did not come to is asked for again.
+const ROUNDS: u32 = 20;
 
 /// That a stored item cannot be read.
 pub(crate) fn unreadable(doing: &'static str) -> impl Fn(Unreadable) -> BackendError {
@@ -83,6 +88,45 @@ impl Aws {
         }
         let read = request.send().await.map_err(|error| failed(doing, error))?;
         Ok(read.item)
+    }
+
+    /// Those items that are there, of at most [`KEYS`], in no order, or only some attributes of them.
+    pub(crate) async fn get_many(
+        &self,
+        doing: &'static str,
+        keys: Vec<Attributes>,
+        only: Option<&[&str]>,
+        consistency: Consistency,
+    ) -> Answer<Vec<Attributes>> {
+        let (expression, short) = only.map(projection).unzip();
+        let request = KeysAndAttributes::builder()
+            .set_keys(Some(keys))
+            .consistent_read(consistency == Consistency::Consistent)
+            .set_projection_expression(expression)
+            .set_expression_attribute_names(short.map(|short| short.into_iter().collect()))
+            .build()
+            .map_err(|cause| BackendError::new(doing, cause))?;
+        let mut items = Vec::new();
+        let mut open = Some(HashMap::from([(self.place.table.clone(), request)]));
+        for _ in 0..ROUNDS {
+            let Some(requests) = open.take().filter(|open| !open.is_empty()) else {
+                return Ok(items);
+            };
+            let page = self
+                .dynamodb
+                .batch_get_item()
+                .set_request_items(Some(requests))
+                .send()
+                .await
+                .map_err(|error| failed(doing, error))?;
+            let found = page.responses.into_iter().flat_map(HashMap::into_values);
+            items.extend(found.flatten());
+            open = page.unprocessed_keys;
+        }
+        Err(BackendError::new(
+            doing,
+            "the table does not come to all that is asked for",
+        ))
     }
 
     /// An event, without the parts of a big body.

@@ -1,30 +1,25 @@
 //! Finding planned deliveries that have no record: they are in no index, so the recent events are walked, as far back as the
 //! keeper has not seen to every delivery's having one.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
+use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use switchboard_core::names::{DestinationName, SourceName};
-use switchboard_core::ports::{Answer, BackendError, Moved, Queued};
+use switchboard_core::ports::{Answer, Moved, Queued};
 use switchboard_core::time::Timestamp;
 
 use crate::accept::AT_ONCE;
 use crate::failure::failed;
 use crate::item::event::Head;
 use crate::item::{Attributes, Reading, names, place};
-use crate::read::unreadable;
+use crate::read::{Consistency, KEYS, unreadable};
 use crate::views::lanes::{From, Lanes, List};
 use crate::{Aws, keys, schema};
 
 const DOING: &str = "finding deliveries without a record";
-/// Most items that are asked for at once.
-pub(crate) const KEYS: usize = 100;
-/// How often what the service did not come to is asked for again.
-const ROUNDS: u32 = 20;
-
 /// How many beyond a step's share are counted.
 const COUNTED: usize = Moved::COUNTED as usize;
 /// Most requests for records under way at once.
@@ -218,7 +213,12 @@ impl Aws {
 
     /// Where the keeper's later walk is.
     pub(crate) async fn walked(&self) -> Answer<Option<Timestamp>> {
-        let key = place(keys::SETTINGS_PARTITION, keys::FAR_WALK);
+        self.walked_to(keys::FAR_WALK).await
+    }
+
+    /// Where one of the keeper's walks is, by the sort key of its cursor.
+    pub(crate) async fn walked_to(&self, walk: &str) -> Answer<Option<Timestamp>> {
+        let key = place(keys::SETTINGS_PARTITION, walk);
         let Some(item) = self.get(DOING, key, None).await? else {
             return Ok(None);
         };
@@ -227,6 +227,47 @@ impl Aws {
             .moment(names::AT)
             .map(Some)
             .map_err(unreadable(DOING))
+    }
+
+    /// When the first delivery without a record is due, by destination, among the `most` oldest events that were received
+    /// since then.
+    pub(crate) async fn first_unrecorded(
+        &self,
+        doing: &'static str,
+        since: Option<Timestamp>,
+        most: usize,
+    ) -> Answer<BTreeMap<DestinationName, Timestamp>> {
+        let known = self.settings.kept().await?;
+        let partitions = known
+            .sources
+            .iter()
+            .flat_map(|source| (0..keys::SHARDS).map(|shard| keys::recent(source, shard)));
+        let list = List {
+            doing,
+            index: Some(schema::RECENT),
+            partitions: partitions.collect(),
+            from: From::Oldest(keys::moment(since.unwrap_or_default())),
+            wanted: most,
+        };
+        let mut planned = Vec::new();
+        for row in Lanes::new(self, list).take(most).await? {
+            let head = Head::read(&row.item).map_err(unreadable(doing))?;
+            let queued = head.plan.clone().into_iter();
+            planned.extend(queued.map(|queued| Unrecorded {
+                head: head.clone(),
+                queued,
+            }));
+        }
+        let mut first = BTreeMap::new();
+        for chunk in planned.chunks(KEYS) {
+            for one in self.without_record(chunk).await? {
+                let due = first
+                    .entry(one.queued.key.destination)
+                    .or_insert(one.queued.due);
+                *due = one.queued.due.min(*due);
+            }
+        }
+        Ok(first)
     }
 
     /// The events of all sources that were received since then.
@@ -287,38 +328,15 @@ impl Aws {
             let key = &one.queued.key;
             place(keys::event(&key.event), keys::delivery(&key.id))
         });
-        let request = KeysAndAttributes::builder()
-            .set_keys(Some(keys.collect()))
-            .consistent_read(true)
-            .projection_expression("sk, lf")
-            .build()
-            .map_err(|cause| BackendError::new(DOING, cause))?;
-        let mut open = Some(HashMap::from([(self.place.table.clone(), request)]));
-        for _ in 0..ROUNDS {
-            let Some(requests) = open.take().filter(|open| !open.is_empty()) else {
-                return Ok(lives);
-            };
-            let page = self
-                .dynamodb
-                .batch_get_item()
-                .set_request_items(Some(requests))
-                .send()
-                .await
-                .map_err(|error| failed(DOING, error))?;
-            for item in page.responses.into_iter().flat_map(HashMap::into_values) {
-                for item in item {
-                    let text = |name| item.get(name).and_then(|value| value.as_s().ok());
-                    let id = text(names::SORT).and_then(|sort| keys::delivery_of(sort));
-                    if let (Some(id), Some(life)) = (id, text(names::LIFE)) {
-                        lives.insert(id.as_str().to_owned(), life.clone());
-                    }
-                }
+        let only = [names::SORT, names::LIFE];
+        let items = self.get_many(DOING, keys.collect(), Some(&only), Consistency::Consistent);
+        for item in items.await? {
+            let text = |name| item.get(name).and_then(|value| value.as_s().ok());
+            let id = text(names::SORT).and_then(|sort| keys::delivery_of(sort));
+            if let (Some(id), Some(life)) = (id, text(names::LIFE)) {
+                lives.insert(id.as_str().to_owned(), life.clone());
             }
-            open = page.unprocessed_keys;
         }
-        Err(BackendError::new(
-            DOING,
-            "the table does not come to all that is asked for",
-        ))
+        Ok(lives)
     }
 }

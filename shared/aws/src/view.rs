@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join;
 use switchboard_core::delivery::State;
+use switchboard_core::event::Event;
 use switchboard_core::identity::EventId;
 use switchboard_core::ports::{Answer, Queued, SameBody};
 use switchboard_core::views::{DeliveryView, EventRow, EventView, death_line};
@@ -37,6 +38,30 @@ impl Aws {
     pub(crate) async fn event_row(&self, head: &Head) -> Answer<EventRow> {
         let (family, repeats) = try_join(self.family(head), self.repeats_of(head)).await?;
         Ok(row(head, &family, &repeats))
+    }
+
+    /// The same where its deliveries were read already: one read.
+    pub(crate) async fn event_row_with(&self, head: &Head, family: &Family) -> Answer<EventRow> {
+        let repeats = self.repeats_of(head).await?;
+        Ok(row(head, family, &repeats))
+    }
+
+    /// An event as it was stored.
+    pub(crate) async fn whole_event(&self, id: &EventId) -> Answer<Option<Event>> {
+        let Some(stored) = self.stored_event(id).await? else {
+            return Ok(None);
+        };
+        let body = self.body(&stored).await?;
+        let head = stored.head;
+        Ok(Some(Event {
+            id: head.id,
+            source: head.source,
+            sender_id: head.sender_id,
+            kind: head.kind,
+            received_at: head.received_at,
+            headers: stored.headers,
+            body,
+        }))
     }
 
     /// The counted repeats of an event, at most [`MOST_REPEATS`].

@@ -1,5 +1,6 @@
 //! The totals as the fold keeps them: what was counted by source, by destination and by cause, as changes that add up in
-//! any order. Some may be below nothing for a while, where one shard of the stream is ahead of another.
+//! any order, and what happened last. Some may be below nothing for a while, where one shard of the stream is ahead of
+//! another.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +9,15 @@ use switchboard_core::delivery::State;
 use switchboard_core::names::{DestinationName, SourceName};
 use switchboard_core::views::{DeclinedCount, DestinationTotals, Overview, SourceTotals, Totals};
 
+use super::latest::{self, Latest};
+
 /// What was counted, or by how much it changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     sources: BTreeMap<SourceName, OfSource>,
     destinations: BTreeMap<DestinationName, OfDestination>,
     declined: BTreeMap<Declined, i64>,
+    pub(crate) latest: Latest,
 }
 
 /// The source where there is one, the status and the cause.
@@ -92,6 +96,7 @@ impl Counters {
                 .values()
                 .all(|of| *of == OfDestination::default())
             && self.declined.values().all(|count| *count == 0)
+            && self.latest.is_empty()
     }
 
     pub(crate) fn source(&mut self, source: &SourceName, by: OfSource) {
@@ -120,6 +125,18 @@ impl Counters {
         for (declined, count) in &other.declined {
             self.declined(declined.clone(), *count);
         }
+        self.latest.add(&other.latest);
+    }
+
+    /// Every source that anything was counted of.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &SourceName> {
+        self.sources.keys()
+    }
+
+    /// Every destination that anything was counted of, and how many deliveries to it wait.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (&DestinationName, u64)> {
+        let waiting = self.destinations.iter();
+        waiting.map(|(name, of)| (name, seen(of.waiting)))
     }
 
     /// The totals as operators see them.
@@ -186,10 +203,11 @@ impl Counters {
                     (source, *status, cause.clone(), *count)
                 })
                 .collect(),
+            l: self.latest.stored(),
         })
     }
 
-    /// What [`Self::to_text`] wrote; `None` for anything else.
+    /// What [`Self::to_text`] wrote, also before it told what happened last; `None` for anything else.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let stored: Stored = serde_json::from_str(text).ok()?;
         let mut counters = Self::default();
@@ -220,6 +238,7 @@ impl Counters {
                 .ok()?;
             counters.declined.insert((source, status, cause), count);
         }
+        counters.latest = stored.l.read()?;
         Some(counters)
     }
 }
@@ -230,6 +249,8 @@ struct Stored {
     s: BTreeMap<String, [i64; 5]>,
     d: BTreeMap<String, [i64; 4]>,
     x: Vec<(Option<String>, u16, String, i64)>,
+    #[serde(default, skip_serializing_if = "latest::Stored::is_empty")]
+    l: latest::Stored,
 }
 
 /// A count as operators see it: below nothing it is a matter of which shard was read first, and over soon.
@@ -239,6 +260,9 @@ fn seen(count: i64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use switchboard_core::time::Timestamp;
+    use switchboard_core::views::LastFailure;
+
     use super::*;
 
     fn sample() -> Counters {
@@ -257,7 +281,14 @@ mod tests {
             counters.destination(&chat, state, count);
         }
         counters.declined((None, 404, "no \"source\"".to_owned()), 7);
-        counters.declined((Some(shop), 413, "too large".to_owned()), 8);
+        counters.declined((Some(shop.clone()), 413, "too large".to_owned()), 8);
+        counters.latest.event(&shop, Timestamp::from_millis(5));
+        counters.latest.refusal(&shop, Timestamp::from_millis(7));
+        let failure = LastFailure {
+            at: Timestamp::from_millis(9),
+            why: "answer \"500\"".to_owned(),
+        };
+        counters.latest.failure(&chat, &failure);
         counters
     }
 
@@ -267,6 +298,26 @@ mod tests {
         let text = counters.to_text().expect("text");
         assert_eq!(Counters::from_text(&text), Some(counters));
         assert_eq!(Counters::from_text("{}"), None);
+    }
+
+    #[test]
+    fn counts_are_read_that_were_written_before_it_was_told_what_happened_last() {
+        let before = r#"{"s":{"shop":[5,4,3,2,1]},"d":{"chat":[-1,2,3,4]},"x":[[null,404,"no \"source\"",7],["shop",413,"too large",8]]}"#;
+        let mut expected = sample();
+        expected.latest = Latest::default();
+        assert_eq!(Counters::from_text(before), Some(expected.clone()));
+        assert_eq!(
+            expected.to_text().expect("text"),
+            before,
+            "and it costs nothing"
+        );
+        // A program of before passes over what it does not know.
+        assert!(
+            sample()
+                .to_text()
+                .expect("text")
+                .starts_with(before.trim_end_matches('}'))
+        );
     }
 
     #[test]
@@ -287,6 +338,9 @@ mod tests {
         assert!(!none.is_empty());
         none.destination(&chat, State::Waiting, -3);
         assert!(none.is_empty());
+        let shop = SourceName::parse("shop").expect("a name");
+        none.latest.event(&shop, Timestamp::default());
+        assert!(!none.is_empty(), "when the last came is something");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use switchboard_core::delivery::State;
 use switchboard_core::names::{DestinationName, SourceName};
 use switchboard_core::ports::SameBody;
 use switchboard_core::time::Timestamp;
+use switchboard_core::views::LastFailure;
 
 use super::buckets::Buckets;
 use super::counters::{Counters, OfSource};
@@ -57,6 +58,9 @@ impl Effect {
                 effect.counters.destination(destination, *state, 1);
                 for record in log.iter().filter(|record| !logged.contains(record)) {
                     effect.buckets.attempt(destination, record);
+                    if let Some(failure) = LastFailure::of(record) {
+                        effect.counters.latest.failure(destination, &failure);
+                    }
                 }
             }
             Some(Image::Repeat { source, body }) if old.is_none() => {
@@ -97,6 +101,7 @@ impl Effect {
             ..OfSource::default()
         };
         self.counters.source(source, of);
+        self.counters.latest.event(source, at);
         self.buckets.event(source, at);
         self.plan(plan);
     }
@@ -117,6 +122,7 @@ mod tests {
     use switchboard_core::views::{DestinationTotals, SourceTotals};
 
     use super::*;
+    use crate::fold::buckets::Count;
     use crate::token::Token;
 
     const AT: Timestamp = Timestamp::from_millis(3_600_000 * 500_000 + 60_000 * 7);
@@ -190,9 +196,11 @@ mod tests {
     /// What is added to the item of the only hour.
     fn minutes(effect: &Effect, name: &str) -> Vec<(String, i64)> {
         let of =
-            |((hour, of), counts): (&(i64, String), &std::collections::BTreeMap<String, i64>)| {
+            |((hour, of), counts): (&(i64, String), &std::collections::BTreeMap<Count, i64>)| {
                 assert_eq!(*hour, 500_000);
-                (of == name).then(|| counts.clone().into_iter().collect())
+                let counts = counts.iter();
+                let counts = counts.map(|(what, count)| (what.attribute(), *count));
+                (of == name).then(|| counts.collect())
             };
         effect.buckets.iter().find_map(of).unwrap_or_default()
     }
@@ -290,12 +298,18 @@ mod tests {
             ("d7", 1),
             ("d8", 1),
             ("f7", 2),
-            ("h0", 1),
-            ("h1", 1),
-            ("h9", 1),
+            ("t01", 1),
+            ("t02", 1),
+            ("t0f", 1),
         ];
         let expected = expected.map(|(name, count)| (name.to_owned(), count));
         assert_eq!(minutes(&effect, "chat"), expected);
+        let last = effect.counters.latest.failures.get(&destination("chat"));
+        let expected = LastFailure {
+            at: AT.plus(Duration::from_secs(3)),
+            why: "no answer in time".to_owned(),
+        };
+        assert_eq!(last, Some(&expected));
     }
 
     #[test]

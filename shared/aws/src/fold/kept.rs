@@ -11,11 +11,12 @@ use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem, Update};
 use switchboard_core::ports::{Answer, BackendError};
 use switchboard_core::time::Timestamp;
 
-use super::buckets::Place;
+use super::buckets::{Count, Place};
 use super::counters::Counters;
 use super::effect::Effect;
 use crate::failure::failed;
 use crate::item::{Attributes, Reading, Unreadable, VERSION, names, place};
+use crate::keys;
 
 /// Partition of the totals.
 const TOTALS: &str = "T";
@@ -199,14 +200,15 @@ impl Totals {
         self.write(vec![shard, built(update)?]).await
     }
 
-    fn bucket(&self, (hour, name): &Place, counts: &BTreeMap<String, i64>) -> UpdateBuilder {
+    fn bucket(&self, (hour, name): &Place, counts: &BTreeMap<Count, i64>) -> UpdateBuilder {
         let ends = Timestamp::from_seconds(hour.saturating_add(1).saturating_mul(3600));
         let mut update = self
-            .update(place(format!("M#{hour}"), name))
+            .update(place(keys::minutes(*hour), name))
             .expression_attribute_names("#ttl", names::TTL)
             .expression_attribute_values(":ttl", number(ends.plus(BUCKET_STAYS).seconds()));
         let mut adds = Vec::new();
-        for (attribute, by) in counts {
+        for (what, by) in counts {
+            let attribute = what.attribute();
             adds.push(format!("{attribute} :{attribute}"));
             update = update.expression_attribute_values(format!(":{attribute}"), number(*by));
         }

@@ -16,11 +16,12 @@ use tracing::error;
 use self::kept::{Kept, Totals, Written};
 use self::stream::Stream;
 
-mod buckets;
+pub(crate) mod buckets;
 pub(crate) mod counters;
 mod effect;
 mod image;
 pub(crate) mod kept;
+pub(crate) mod latest;
 mod shard;
 pub(crate) mod stream;
 #[cfg(test)]

@@ -56,16 +56,11 @@ impl Cursor {
             }
         }
         // A source that is new since then had no event before that moment, so it moves nothing back.
-        let least = both.places.values().min().and_then(|place| moment(place));
+        let least = both.places.values().min();
+        let least = least.and_then(|place| keys::moment_of(place));
         both.at = both.at.max(least);
         both
     }
-}
-
-/// The moment that a place in the index begins with; `None` at its beginning.
-fn moment(place: &str) -> Option<Timestamp> {
-    let millis = place.get(..13)?.parse().ok()?;
-    Some(Timestamp::from_millis(millis))
 }
 
 fn read(item: &crate::item::Attributes) -> Result<Cursor, Unreadable> {

@@ -7,10 +7,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join_all;
 use switchboard_core::ports::{Answer, BackendError};
 
-use crate::Aws;
 use crate::failure::failed;
 use crate::item::{Attributes, names};
 use crate::schema::Index;
+use crate::{Aws, keys};
 
 /// Fewest rows that are read of a partition at once.
 const FEWEST: usize = 4;
@@ -20,8 +20,11 @@ const MOST: usize = 250;
 /// Which way a list is read, and from where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum From {
-    /// The newest first, those below a sort key where there is one.
-    Newest(Option<String>),
+    /// The newest first: where there are such, only those below one sort key, and from another one on.
+    Newest {
+        below: Option<String>,
+        from: Option<String>,
+    },
     /// The oldest first, from a sort key on.
     Oldest(String),
 }
@@ -102,7 +105,7 @@ impl<'a> Lanes<'a> {
             try_join_all(filled).await?;
         }
         let is_first = |a: &Row, b: &Row| match self.list.from {
-            From::Newest(_) => a.sort > b.sort,
+            From::Newest { .. } => a.sort > b.sort,
             From::Oldest(_) => a.sort < b.sort,
         };
         let mut first: Option<usize> = None;
@@ -129,16 +132,42 @@ impl<'a> Lanes<'a> {
     }
 }
 
+/// What a query asks of its keys, what stands for its bounds, and whether it reads in their order.
+fn condition(from: &From) -> (&'static str, Vec<(&'static str, String)>, bool) {
+    match from {
+        From::Newest { below, from } => match (below, from) {
+            (None, None) => ("#p = :p", vec![], false),
+            (Some(below), None) => (
+                "#p = :p AND #s < :below",
+                vec![(":below", below.clone())],
+                false,
+            ),
+            (None, Some(from)) => (
+                "#p = :p AND #s >= :from",
+                vec![(":from", from.clone())],
+                false,
+            ),
+            // A query takes one condition on its sort key, to which both ends belong.
+            (Some(below), Some(from)) => (
+                "#p = :p AND #s BETWEEN :from AND :to",
+                vec![(":from", from.clone()), (":to", keys::just_before(below))],
+                false,
+            ),
+        },
+        From::Oldest(from) => (
+            "#p = :p AND #s >= :from",
+            vec![(":from", from.clone())],
+            true,
+        ),
+    }
+}
+
 async fn fill(aws: &Aws, list: &List, at_once: usize, lane: &mut Lane) -> Answer<()> {
     let [partition, sort] = match list.index {
         Some(index) => [index.key.partition, index.key.sort.unwrap_or(names::SORT)],
         None => [names::PARTITION, names::SORT],
     };
-    let (condition, bound, is_rising) = match &list.from {
-        From::Newest(None) => ("#p = :p", None, false),
-        From::Newest(Some(below)) => ("#p = :p AND #s < :s", Some(below), false),
-        From::Oldest(from) => ("#p = :p AND #s >= :s", Some(from), true),
-    };
+    let (condition, bounds, is_rising) = condition(&list.from);
     let from = match std::mem::replace(&mut lane.next, Next::End) {
         Next::Behind(key) => Some(key),
         Next::Begin | Next::End => None,
@@ -154,10 +183,11 @@ async fn fill(aws: &Aws, list: &List, at_once: usize, lane: &mut Lane) -> Answer
         .scan_index_forward(is_rising)
         .limit(i32::try_from(at_once).unwrap_or(i32::MAX))
         .set_exclusive_start_key(from);
-    if let Some(bound) = bound {
-        query = query
-            .expression_attribute_names("#s", sort)
-            .expression_attribute_values(":s", AttributeValue::S(bound.clone()));
+    if !bounds.is_empty() {
+        query = query.expression_attribute_names("#s", sort);
+    }
+    for (name, bound) in bounds {
+        query = query.expression_attribute_values(name, AttributeValue::S(bound));
     }
     let page = query
         .send()

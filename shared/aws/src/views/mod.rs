@@ -2,10 +2,13 @@
 //! whoever looks.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use switchboard_core::event::Event;
 use switchboard_core::identity::EventId;
 use switchboard_core::ports::{Answer, Views};
+use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    DeadLetter, Declined, EventRow, EventSearch, EventView, Overview, Page, PageAsk, RefusalRow,
+    DeadLetter, DeadLetterGroups, DeadLetterSearch, Declined, EventRow, EventSearch, EventView,
+    Overview, Page, PageAsk, Recent, RefusalRow, Searched,
 };
 use tracing::error;
 
@@ -16,8 +19,11 @@ use crate::{Aws, journal, keys};
 
 mod dead_letters;
 mod events;
+mod heads;
 pub(crate) mod lanes;
 mod notes;
+mod oldest;
+mod recent;
 pub(crate) mod shared;
 
 /// Most reads of the stream for one viewer: where the fold is further behind, the totals come nearer with each look.
@@ -30,7 +36,11 @@ impl Views for Aws {
         Ok(self.counters().await?.overview())
     }
 
-    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Page<EventRow>> {
+    async fn recent(&self, now: Timestamp) -> Answer<Recent> {
+        self.last_hour(now).await
+    }
+
+    async fn events(&self, search: &EventSearch, ask: &PageAsk) -> Answer<Searched<EventRow>> {
         self.list_events(search, ask).await
     }
 
@@ -38,8 +48,20 @@ impl Views for Aws {
         self.event_view(id).await
     }
 
-    async fn dead_letters(&self, ask: &PageAsk) -> Answer<Page<DeadLetter>> {
-        self.list_dead_letters(ask).await
+    async fn stored(&self, id: &EventId) -> Answer<Option<Event>> {
+        self.whole_event(id).await
+    }
+
+    async fn dead_letters(
+        &self,
+        search: &DeadLetterSearch,
+        ask: &PageAsk,
+    ) -> Answer<Page<DeadLetter>> {
+        self.list_dead_letters(search, ask).await
+    }
+
+    async fn dead_letter_groups(&self) -> Answer<DeadLetterGroups> {
+        self.group_dead_letters().await
     }
 
     async fn refusals(&self, ask: &PageAsk) -> Answer<Page<RefusalRow>> {
@@ -55,7 +77,8 @@ impl Views for Aws {
     }
 
     async fn ready(&self) -> Answer<()> {
-        self.ready.get(&*self.clock, self.write_something()).await
+        let write = Box::pin(self.write_something());
+        self.ready.get(&*self.clock, write).await
     }
 }
 
@@ -68,13 +91,13 @@ impl Aws {
 
     /// The totals, folded on.
     pub(crate) async fn counters(&self) -> Answer<Counters> {
-        let make = async {
+        let make = Box::pin(async {
             // What is counted so far is true, and better than nothing.
             if let Err(error) = self.fold(READS).await {
                 error!(error = error.line(), "the totals cannot be folded on");
             }
             self.fold.totals().all().await
-        };
+        });
         self.totals.get(&*self.clock, make).await
     }
 

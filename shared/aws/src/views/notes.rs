@@ -34,7 +34,7 @@ impl Aws {
             doing,
             index: None,
             partitions: vec![partition.to_owned()],
-            from: From::Newest(below),
+            from: From::Newest { below, from: None },
             wanted,
         };
         let rows = Lanes::new(self, list).take(wanted).await?;

@@ -28,10 +28,21 @@ impl<T: Clone + Send> Shared<T> {
         clock: &dyn Clock,
         make: impl Future<Output = Answer<T>> + Send,
     ) -> Answer<T> {
+        self.get_if(clock, |_| true, make).await
+    }
+
+    /// The same, where the last one has to be what is asked for.
+    pub(crate) async fn get_if(
+        &self,
+        clock: &dyn Clock,
+        is_it: impl Fn(&T) -> bool + Send,
+        make: impl Future<Output = Answer<T>> + Send,
+    ) -> Answer<T> {
         let mut last = self.last.lock().await;
         let now = clock.ticks();
         if let Some((at, value)) = last.as_ref()
             && now.saturating_sub(*at) < self.shared_for
+            && is_it(value)
         {
             return Ok(value.clone());
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use switchboard_core::delivery::Next;
-use switchboard_core::ports::{Accepted, Ledger, SameBody};
+use switchboard_core::ports::{Accepted, Ledger, SameBody, Views};
 
 use crate::ground::Ground;
 use crate::sample::{KEEP, delivered, event, go, hints, plan};
@@ -20,6 +20,8 @@ async fn a_body_of_four_mebibytes_is_whole_when_its_attempt_begins() {
         assert_eq!(accepted.expect("stored"), Accepted::New, "{length}");
         let attempt = go(&ground.open(), plan.first().expect("planned")).await;
         assert!(attempt.event.body == event.body, "{length} bytes");
+        let stored = backend.stored(&event.id).await.expect("read");
+        assert!(stored == Some(event.clone()), "{length} bytes");
         let again = backend.accept(&event, &plan, KEEP).await;
         let repeat = Accepted::Repeat(SameBody::Yes);
         assert_eq!(again.expect("counted"), repeat, "{length}");

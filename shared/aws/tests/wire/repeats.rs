@@ -96,7 +96,7 @@ async fn a_look_at_an_event_counts_its_repeats_up_to_a_thousand() {
         let view = view.expect("it is there");
         assert_eq!((view.row.repeats, view.deliveries.len()), (told, 1));
         let listed = backend.events(&EventSearch::default(), &ask).await;
-        let listed = listed.expect("a list").items;
+        let listed = listed.expect("a list").page.items;
         let rows: Vec<u64> = listed.iter().map(|row| row.repeats).collect();
         assert_eq!(rows, [told]);
     }

@@ -37,10 +37,14 @@ pub(crate) fn event(id: &str, length: usize) -> Event {
     }
 }
 
+pub(crate) fn to(name: &str) -> DestinationName {
+    DestinationName::parse(name).expect("a name")
+}
+
 /// A plan of `count` deliveries that are due at `due`.
 pub(crate) fn plan(event: &Event, count: u32, due: Timestamp) -> Vec<Queued> {
     let queued = |n| {
-        let to = DestinationName::parse(&format!("to-{n}")).expect("a name");
+        let to = to(&format!("to-{n}"));
         let key = DeliveryKey::of(&event.id, to, ActionName::deliver(), Run(0));
         Queued { key, due }
     };

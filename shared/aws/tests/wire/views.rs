@@ -6,14 +6,14 @@ use switchboard_aws::Aws;
 use switchboard_core::delivery::{DeathReason, Next};
 use switchboard_core::event::Event;
 use switchboard_core::ports::{AlertStore, Ledger, Views};
-use switchboard_core::views::{EventSearch, PageAsk};
+use switchboard_core::views::{DeadLetterSearch, EventSearch, PageAsk};
 use switchboard_testkit::emulator::Emulator;
 
 use crate::down::switched;
 use crate::ground::Ground;
 use crate::lost::times;
 use crate::proxy::{Fate, Proxy};
-use crate::sample::{KEEP, clients_at, event, go, plan, unanswered};
+use crate::sample::{KEEP, clients_at, event, go, plan, to, unanswered};
 use crate::support::START;
 
 const ASK: PageAsk = PageAsk {
@@ -38,6 +38,11 @@ async fn stored(backend: &Aws, ids: std::ops::Range<u64>) {
         let recorded = backend.record(&attempt, &record, dead, KEEP).await;
         recorded.expect("recorded");
     }
+    folded(backend).await;
+}
+
+/// Folds until nothing is left.
+pub(crate) async fn folded(backend: &Aws) {
     while backend.fold(1000).await.expect("folded").behind == switchboard_aws::Behind::Yes {}
 }
 
@@ -47,15 +52,18 @@ async fn looks(ground: &Ground) -> usize {
     let clients = clients_at(&proxy.url(), ground.account());
     let backend = ground.open_with(&clients, ground.place.clone());
     let events = backend.events(&EventSearch::default(), &ASK).await;
-    assert_eq!(events.expect("a list").items.len(), 5);
+    assert_eq!(events.expect("a list").page.items.len(), 5);
     let search = EventSearch {
-        source: None,
         sender_id: Some("7".to_owned()),
+        ..EventSearch::default()
     };
     let found = backend.events(&search, &ASK).await.expect("a list");
-    assert_eq!(found.items.len(), 1);
-    let letters = backend.dead_letters(&ASK).await.expect("a list");
-    assert_eq!(letters.items.len(), 5);
+    assert_eq!(found.page.items.len(), 1);
+    for destination in [None, Some(to("to-0"))] {
+        let search = DeadLetterSearch { destination };
+        let letters = backend.dead_letters(&search, &ASK).await;
+        assert_eq!(letters.expect("a list").items.len(), 5);
+    }
     backend.overview().await.expect("totals");
     backend.standings().await.expect("standings");
     let requests = proxy.requests();
@@ -168,11 +176,11 @@ async fn a_list_reads_no_bodies() {
     let backend = ground.open_with(&clients, ground.place.clone());
     for sender_id in [None, Some("big".to_owned())] {
         let search = EventSearch {
-            source: None,
             sender_id,
+            ..EventSearch::default()
         };
         let listed = backend.events(&search, &ASK).await.expect("a list");
-        assert_eq!(listed.items[0].body_length, 300_000);
+        assert_eq!(listed.page.items[0].body_length, 300_000);
     }
     backend
         .event(&big.id)

@@ -82,6 +82,12 @@ pub(super) async fn redriven(scene: &Scene<'_>) {
         let why = "attempts used up: last answer 503";
         assert_eq!(letter["reason"], why, "{letter}");
         ticket(scene, &letter).await;
+        let groups = scene.operator.get("/api/dead-letters/groups").await;
+        let group = json!(["brisk", why, 1]);
+        let is_it =
+            |found: &Value| json!([found["destination"], found["reason"], found["count"]]) == group;
+        let groups = groups["items"].as_array().expect("groups");
+        assert!(groups.iter().any(is_it), "{groups:?}");
         if attempts == 12 {
             scene.well[1].store(true, Ordering::Relaxed);
         }

@@ -5,8 +5,10 @@ mod attempts;
 mod copies;
 mod events;
 mod hold;
+mod looks;
 mod many;
 mod page;
+mod replays;
 mod setting;
 mod stray;
 
@@ -57,6 +59,11 @@ pub async fn tell(deployed: &Deployed, told: &mut Told) {
         attempts::used_up(&scene, &failing),
     )
     .await;
+    told.step(
+        "a stored event is delivered again on purpose",
+        replays::once_more(&scene),
+    )
+    .await;
     // By now it is looked whether something of the event is missing.
     told.step(
         "a late repeat changes nothing either",
@@ -69,6 +76,13 @@ pub async fn tell(deployed: &Deployed, told: &mut Told) {
     )
     .await;
     told.step("the totals are exact", events::add_up(&scene))
+        .await;
+    told.step(
+        "the last hour tells all of it",
+        looks::at_the_last_hour(&scene),
+    )
+    .await;
+    told.step("one event is found among all", looks::at_one_event(&scene))
         .await;
     told.step(
         "the keeper removes the tickets of what was delivered",

@@ -182,6 +182,11 @@ impl<'a> Scene<'a> {
         due.delivered += events * deliveries_each;
     }
 
+    /// Counts further deliveries, of events that are counted already.
+    pub(super) fn count_deliveries(&self, deliveries: u64) {
+        self.due.lock().expect("a lock").delivered += deliveries;
+    }
+
     /// What the totals have to come to.
     pub(super) fn due(&self) -> Due {
         *self.due.lock().expect("a lock")

@@ -34,7 +34,7 @@ const RIGHTS: [(&str, &str, &[&str]); 18] = [
     ("Worker", "secretsmanager:GetSecretValue", &[SECRETS]),
     (
         "Status",
-        "dynamodb:BatchGetItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
+        "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem",
         &["Table.Arn"],
     ),
     ("Status", "dynamodb:Query", &[INDEXES]),
@@ -43,7 +43,11 @@ const RIGHTS: [(&str, &str, &[&str]); 18] = [
         "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator",
         &["Table.StreamArn"],
     ),
-    ("Status", "sqs:SendMessage", &["Deliveries.Arn"]),
+    (
+        "Status",
+        "sqs:GetQueueAttributes sqs:SendMessage",
+        &["Deliveries.Arn"],
+    ),
     ("Status", "secretsmanager:GetSecretValue", &[SECRETS]),
     (
         "Keeper",
