@@ -9,6 +9,7 @@
 mod bodies;
 mod cut;
 mod down;
+mod earlier;
 mod ground;
 mod hints;
 mod journal;

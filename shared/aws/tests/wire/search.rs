@@ -145,6 +145,14 @@ async fn a_span_of_time_reads_only_what_is_in_it() {
     ));
     let (found, _) = page(&ground, &search, above).await;
     assert_eq!(found.looked.at, 10, "a page never goes back up");
+    let five = EventSearch {
+        from: Some(after(20)),
+        until: Some(after(25)),
+        ..EventSearch::default()
+    };
+    let (found, _) = page(&ground, &five, None).await;
+    let whole = (found.page.items.len(), found.page.next);
+    assert_eq!(whole, (5, None), "a full page, and the last");
     let before = Cursor::new(&format!(
         "{:013}#{}",
         after(10).millis(),
