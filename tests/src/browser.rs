@@ -1,39 +1,51 @@
-//! Debian's Chromium without a window, driven over a pipe of its own, by the Chrome `DevTools` protocol.
+//! Debian's Chromium without a window, driven through its `ChromeDriver`.
 
 use std::ffi::OsStr;
 use std::process::Stdio;
 
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder, Locator};
+use http::Method;
+use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
 use tokio::time::timeout;
-use url::Url;
+use url::{ParseError, Url};
 
 use crate::wait::{self, DEADLINE};
 
 /// Said where the browser is not there.
-const MISSING: &str = "chromium is missing; this brings it: sudo apt-get install -y chromium";
+const MISSING: &str =
+    "chromedriver is missing; this brings it: sudo apt-get install -y chromium-driver";
 
-/// It reads its commands from file 3 and answers on file 4.
-const START: &str = "exec chromium --headless=new --no-sandbox --disable-gpu --disable-quic --disable-dev-shm-usage \
-    --no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-extensions \
-    --remote-debugging-pipe \"$@\" 3<&0 4>&1 0</dev/null 1>&2";
+/// How the browser is started. It ends with whoever holds its pipe.
+const ARGUMENTS: [&str; 11] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--remote-debugging-pipe",
+];
 
-/// Whether the browser is there; the line that brings it when not.
+/// Whether the browser's driver is there; the line that brings it when not.
 fn find(path: &OsStr) -> Result<(), &'static str> {
-    let is_there = std::env::split_paths(path).any(|folder| folder.join("chromium").is_file());
+    let is_there = std::env::split_paths(path).any(|folder| folder.join("chromedriver").is_file());
     is_there.then_some(()).ok_or(MISSING)
 }
 
 /// A browser with one page.
 pub struct Browser {
-    child: Child,
-    commands: ChildStdin,
-    answers: BufReader<ChildStdout>,
-    number: u64,
-    session: Option<String>,
-    /// What it told without being asked, such as a dialog that a script opened.
+    driver: Child,
+    client: Client,
+    /// What it wrote to its console, and what broke the page's content policy.
     told: Vec<Value>,
     _folder: TempDir,
 }
@@ -46,47 +58,52 @@ impl Browser {
             panic!("{line}");
         }
         let folder = tempfile::tempdir().expect("a folder");
-        let profile = format!(
-            "--user-data-dir={}",
-            folder.path().join("profile").display()
-        );
         let log = std::fs::File::create(folder.path().join("log")).expect("a log");
-        let mut child = Command::new("sh")
-            .args(["-c", START, "chromium", &profile, "about:blank"])
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
             .env("HOME", folder.path())
-            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
             .kill_on_drop(true)
             .spawn()
-            .expect("sh");
-        let mut browser = Self {
-            commands: child.stdin.take().expect("a pipe"),
-            answers: BufReader::new(child.stdout.take().expect("a pipe")),
-            child,
-            number: 0,
-            session: None,
+            .expect("the driver starts");
+        let mut lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
+        let port = timeout(DEADLINE, async {
+            while let Some(line) = lines.next_line().await.expect("a line") {
+                let line = line.trim_end_matches('.');
+                if let Some((_, port)) = line.split_once("successfully on port ") {
+                    return port.to_owned();
+                }
+            }
+            panic!("the driver ended");
+        });
+        let port = port.await.expect("the driver starts in time");
+        // Whatever else it says is read, so that it is never held up.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        let profile = folder.path().join("profile");
+        let profile = format!("--user-data-dir={}", profile.display());
+        let arguments: Vec<&str> = ARGUMENTS.into_iter().chain([&*profile]).collect();
+        let wanted = json!({
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let wanted: Capabilities = serde_json::from_value(wanted).expect("capabilities");
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(wanted)
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .expect("a browser");
+        Self {
+            driver,
+            client,
             told: Vec::new(),
             _folder: folder,
-        };
-        let target = browser
-            .command("Target.createTarget", &json!({ "url": "about:blank" }))
-            .await;
-        let attach = json!({ "targetId": target["targetId"], "flatten": true });
-        let attached = browser.command("Target.attachToTarget", &attach).await;
-        browser.session = attached["sessionId"].as_str().map(str::to_owned);
-        for what in ["Page.enable", "Runtime.enable", "Log.enable"] {
-            browser.command(what, &json!({})).await;
         }
-        browser
     }
 
     /// Opens an address and waits until it is loaded.
     pub async fn open(&mut self, url: &Url) {
-        let opened = self
-            .command("Page.navigate", &json!({ "url": url.as_str() }))
-            .await;
-        assert!(opened.get("errorText").is_none(), "{url}: {opened}");
+        self.client.goto(url.as_str()).await.expect("it opens");
         self.wait("the page is loaded", "document.readyState === 'complete'")
             .await;
     }
@@ -118,9 +135,25 @@ impl Browser {
 
     /// The text of the first element that a selector finds, as a reader sees it.
     pub async fn text(&mut self, selector: &str) -> String {
-        let script = format!("document.querySelector({}).innerText", json!(selector));
-        let text = self.evaluate(&script).await;
-        text.as_str().unwrap_or_default().to_owned()
+        let found = self.client.find(Locator::Css(selector)).await;
+        found.expect(selector).text().await.expect("its text")
+    }
+
+    /// Clicks the first element that a selector finds, where a person would: it has to be in sight.
+    pub async fn click(&mut self, selector: &str) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        found.expect(selector).click().await.expect("a click");
+    }
+
+    /// Types into the first element that a selector finds.
+    pub async fn write(&mut self, selector: &str, text: &str) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        found.expect(selector).send_keys(text).await.expect("keys");
+    }
+
+    /// The page as it is seen, as a PNG.
+    pub async fn picture(&mut self) -> Vec<u8> {
+        self.client.screenshot().await.expect("a picture")
     }
 
     /// Makes the window as wide as that, in pixels of the page.
@@ -131,26 +164,23 @@ impl Browser {
             .await;
     }
 
-    /// Every dialog, script error and broken content policy that the page has had so far.
+    /// Every error of a script and every break of the content policy that the page has had so far. A dialog that a script
+    /// opened fails whatever is asked next.
     pub async fn misbehaviour(&mut self) -> Vec<&Value> {
-        // What was told before this command was answered is read by then.
-        self.command("Runtime.evaluate", &json!({ "expression": "0" }))
-            .await;
-        let bad = |told: &&Value| match told["method"].as_str() {
-            Some("Page.javascriptDialogOpening" | "Runtime.exceptionThrown") => true,
-            Some("Log.entryAdded") => told["params"]["entry"]["source"] == "security",
-            Some(_) | None => false,
-        };
+        let told = self.client.issue_cmd(Asked::log()).await.expect("a log");
+        self.told.extend(told.as_array().cloned().expect("a list"));
+        // That the server cannot be reached is told on the page, too.
+        let bad = |told: &&Value| told["level"] == "SEVERE" && told["source"] != "network";
         self.told.iter().filter(bad).collect()
     }
 
     /// Ends it.
     pub async fn close(mut self) {
-        let _ = self.tried("Browser.close", &json!({})).await;
-        let _ = timeout(DEADLINE, self.child.wait()).await;
+        self.client.close().await.expect("it ends");
+        self.driver.kill().await.expect("the driver ends");
     }
 
-    /// Asks it for anything that the protocol knows, and gives what it answers.
+    /// Asks it for anything that the Chrome `DevTools` protocol knows, and gives what it answers.
     pub async fn command(&mut self, method: &str, parameters: &Value) -> Value {
         match self.tried(method, parameters).await {
             Ok(answer) => answer,
@@ -158,38 +188,47 @@ impl Browser {
         }
     }
 
-    async fn tried(&mut self, method: &str, parameters: &Value) -> Result<Value, Value> {
-        self.number += 1;
-        let mut command = json!({ "id": self.number, "method": method, "params": parameters });
-        if let Some(session) = self.session.as_ref().filter(|_| method != "Browser.close") {
-            command["sessionId"] = json!(session);
-        }
-        let written = format!("{command}\0");
-        self.commands
-            .write_all(written.as_bytes())
-            .await
-            .expect("the browser reads");
-        loop {
-            let mut answer = self.read().await;
-            if answer["id"] != self.number {
-                self.told.push(answer);
-                continue;
-            }
-            return match answer.get_mut("error") {
-                Some(error) => Err(error.take()),
-                None => Ok(answer["result"].take()),
-            };
+    async fn tried(&self, method: &str, parameters: &Value) -> Result<Value, String> {
+        let asked = Asked::of(method, parameters);
+        let answer = timeout(DEADLINE, self.client.issue_cmd(asked)).await;
+        let answer = answer.expect("the browser answers in time");
+        answer.map_err(|error| error.to_string())
+    }
+}
+
+/// What the driver is asked for beside what every browser's driver knows.
+#[derive(Clone, Debug)]
+struct Asked {
+    path: &'static str,
+    body: Value,
+}
+
+impl Asked {
+    /// A command of the Chrome `DevTools` protocol.
+    fn of(method: &str, parameters: &Value) -> Self {
+        Self {
+            path: "goog/cdp/execute",
+            body: json!({ "cmd": method, "params": parameters }),
         }
     }
 
-    async fn read(&mut self) -> Value {
-        let mut bytes = Vec::new();
-        timeout(DEADLINE, self.answers.read_until(0, &mut bytes))
-            .await
-            .expect("the browser answers in time")
-            .expect("the browser answers");
-        assert_eq!(bytes.pop(), Some(0), "the browser ended");
-        serde_json::from_slice(&bytes).expect("JSON")
+    /// What the console has had since it was last asked for.
+    fn log() -> Self {
+        Self {
+            path: "se/log",
+            body: json!({ "type": "browser" }),
+        }
+    }
+}
+
+impl WebDriverCompatibleCommand for Asked {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        let session = session.unwrap_or_default();
+        base.join(&format!("session/{session}/{}", self.path))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.body.to_string()))
     }
 }
 
@@ -200,6 +239,9 @@ mod tests {
     #[test]
     fn where_it_is_missing_the_test_fails_with_the_line_that_brings_it() {
         let line = find(OsStr::new("/nowhere:/nowhere-else")).expect_err("it is not there");
-        assert!(line.ends_with("sudo apt-get install -y chromium"), "{line}");
+        assert!(
+            line.ends_with("sudo apt-get install -y chromium-driver"),
+            "{line}"
+        );
     }
 }

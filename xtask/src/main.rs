@@ -15,6 +15,7 @@ mod environment;
 mod fuzz;
 mod measured;
 mod process;
+mod screenshots;
 mod soak;
 mod subcommand;
 mod test;

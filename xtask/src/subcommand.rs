@@ -7,6 +7,7 @@ use crate::cost;
 use crate::e2e;
 use crate::environment::Environment;
 use crate::fuzz;
+use crate::screenshots;
 use crate::soak;
 use crate::test;
 
@@ -21,7 +22,7 @@ pub(crate) struct Subcommand {
     pub(crate) run: fn(&Environment, &[&str]) -> Result<ExitCode, String>,
 }
 
-const ALL: [Subcommand; 6] = [
+const ALL: [Subcommand; 7] = [
     Subcommand {
         name: "test",
         what: "runs every check and every test there is, and ends with a summary",
@@ -41,6 +42,11 @@ const ALL: [Subcommand; 6] = [
         name: "e2e",
         what: "deploys the stack on the AWS emulator and tells its story: --enforced, and --stay to look around",
         run: e2e::run,
+    },
+    Subcommand {
+        name: "screenshots",
+        what: "makes pictures of each view of the page, and those that the README shows",
+        run: screenshots::run,
     },
     Subcommand {
         name: "soak",

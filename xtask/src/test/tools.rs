@@ -14,8 +14,8 @@ struct Tool {
 const TOOLS: [Tool; 5] = [
     // The page is looked at in a real browser.
     Tool {
-        name: "chromium",
-        brought_by: "sudo apt-get install -y chromium",
+        name: "chromedriver",
+        brought_by: "sudo apt-get install -y chromium chromium-driver",
     },
     // What Switchboard signs is judged by the official libraries in both languages.
     Tool {
