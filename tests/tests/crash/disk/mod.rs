@@ -39,9 +39,9 @@ const FAULTS: [(&str, Takes); 7] = [
     ("pwrite64:error=EIO", Takes::Nothing),
     ("fsync,fdatasync:error=EIO", Takes::Nothing),
     ("fsync,fdatasync:error=ENOSPC", Takes::Nothing),
-    // Every other sync, and about one write of each transaction.
+    // Every other sync, and a write of some transactions.
     ("fsync,fdatasync:error=EIO:when=1+2", Takes::Some),
-    ("pwrite64:error=ENOSPC:when=4+20", Takes::Some),
+    ("pwrite64:error=ENOSPC:when=4+50", Takes::Some),
     // A connection that reads cannot be opened; the one that writes is.
     ("openat:error=EIO", Takes::Everything),
 ];
