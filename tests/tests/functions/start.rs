@@ -6,7 +6,7 @@ use switchboard_tests::lambda::Function;
 const FUNCTIONS: [(&str, &[&str]); 4] = [
     ("ingress", &[]),
     ("worker", &["AWS_LAMBDA_RUNTIME_API"]),
-    ("status", &["SWITCHBOARD_STREAM"]),
+    ("status", &["SWITCHBOARD_STREAM", "AWS_LAMBDA_RUNTIME_API"]),
     ("keeper", &["SWITCHBOARD_STREAM"]),
 ];
 
