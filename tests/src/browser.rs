@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::process::Stdio;
 
+use data_encoding::BASE64;
 use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
 use fantoccini::{Client, ClientBuilder, Locator};
 use http::Method;
@@ -151,9 +152,15 @@ impl Browser {
         found.expect(selector).send_keys(text).await.expect("keys");
     }
 
-    /// The page as it is seen, as a PNG.
+    /// The whole page, also what is out of sight, as a PNG.
     pub async fn picture(&mut self) -> Vec<u8> {
-        self.client.screenshot().await.expect("a picture")
+        let metrics = self.command("Page.getLayoutMetrics", &json!({})).await;
+        let size = &metrics["cssContentSize"];
+        let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
+        let asked = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
+        let picture = self.command("Page.captureScreenshot", &asked).await;
+        let picture = picture["data"].as_str().expect("a picture");
+        BASE64.decode(picture.as_bytes()).expect("base64")
     }
 
     /// Makes the window as wide as that, in pixels of the page.
