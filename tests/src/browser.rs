@@ -156,7 +156,8 @@ impl Browser {
     pub async fn picture(&mut self) -> Vec<u8> {
         let metrics = self.command("Page.getLayoutMetrics", &json!({})).await;
         let size = &metrics["cssContentSize"];
-        let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
+        let clip =
+            json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
         let asked = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         let picture = self.command("Page.captureScreenshot", &asked).await;
         let picture = picture["data"].as_str().expect("a picture");
