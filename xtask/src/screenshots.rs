@@ -5,14 +5,8 @@ use std::process::{Command, ExitCode};
 use crate::command::{Cargo, Failure};
 use crate::environment::Environment;
 
-/// What is built for it.
-const BUILT: [&str; 5] = [
-    "--bins",
-    "--package",
-    "switchboard-local",
-    "--package",
-    "switchboard-tests",
-];
+/// What is built for it beside the binary.
+const BUILT: [&str; 2] = ["--package", "switchboard-tests"];
 /// The pictures that the README shows, and as what.
 const SHOWN: [(&str, &str); 2] = [
     ("overview-light.png", "overview.png"),
