@@ -18,6 +18,7 @@ mod call;
 mod fault;
 mod kept;
 mod mapping;
+mod moved_on;
 mod operated;
 mod promises;
 mod recovered;
