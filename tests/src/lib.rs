@@ -17,6 +17,7 @@ pub mod gateway;
 pub mod lambda;
 pub mod libraries;
 pub mod load;
+pub mod page;
 pub mod process;
 pub mod receivers;
 pub mod run;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use http::StatusCode;
 use serde_json::{Value, json};
 use switchboard_tests::browser::Browser;
+use switchboard_tests::page::view;
 use switchboard_tests::setting::{SOURCES, configuration, sender, start};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::Switchboard;
@@ -66,7 +67,7 @@ async fn main() {
 
 /// Some events, of which some fail, one is attempted again with success, and one is not accepted; the id of that which
 /// was attempted again.
-async fn trouble(sink: &Sink, switchboard: &Switchboard) -> Value {
+async fn trouble(sink: &Sink, switchboard: &Switchboard) -> String {
     sink.answer(|received, _| {
         if received.path == "/accounting" {
             StatusCode::SERVICE_UNAVAILABLE
@@ -126,25 +127,12 @@ async fn trouble(sink: &Sink, switchboard: &Switchboard) -> Value {
         .get("/api/events?source=shop&sender_id=1001")
         .await;
     let event = found.pointer("/items/0/event");
-    event.expect("an event").clone()
+    event.and_then(Value::as_str).expect("an event").to_owned()
 }
 
 async fn paint(browser: &mut Browser, colours: &str) {
     let scheme = json!({ "features": [{ "name": "prefers-color-scheme", "value": colours }] });
     browser.command("Emulation.setEmulatedMedia", &scheme).await;
-}
-
-/// Opens a view and waits until all that it shows was read.
-async fn view(browser: &mut Browser, address: &str) {
-    let address = json!(address.replace('"', ""));
-    browser
-        .evaluate(&format!("location.hash = {address}"))
-        .await;
-    let script = format!(
-        "document.querySelector('#view').dataset.of === {address} && \
-         document.querySelector('#view').ariaBusy === 'false'"
-    );
-    browser.wait("the view is read", &script).await;
 }
 
 async fn save(browser: &mut Browser, folder: &Path, name: &str, look: &str) {

@@ -1,8 +1,8 @@
 //! The setting of the page's stories: a Switchboard whose accounting fails, and a browser that is signed in.
 
 use http::StatusCode;
-use serde_json::json;
 use switchboard_tests::browser::Browser;
+pub(crate) use switchboard_tests::page::{live, view};
 use switchboard_tests::setting::{configuration, start};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::Switchboard;
@@ -27,25 +27,6 @@ pub(crate) async fn signed_in(switchboard: &Switchboard) -> Browser {
     browser.open(&switchboard.sign_in).await;
     live(&mut browser).await;
     browser
-}
-
-/// Waits until the page has read everything.
-pub(crate) async fn live(browser: &mut Browser) {
-    let script = "document.querySelector('#state')?.textContent === 'Live'";
-    browser.wait("the page is live", script).await;
-}
-
-/// Opens a view by its address, as `#/events`, and waits until all that it shows was read.
-pub(crate) async fn view(browser: &mut Browser, address: &str) {
-    let address = json!(address);
-    browser
-        .evaluate(&format!("location.hash = {address}"))
-        .await;
-    let script = format!(
-        "document.querySelector('#view').dataset.of === {address} && \
-         document.querySelector('#view').ariaBusy === 'false'"
-    );
-    browser.wait("the view is read", &script).await;
 }
 
 /// The cells of a table's rows, as text.
