@@ -69,6 +69,8 @@ points! {
     BeforeRedrive = "before-redrive",
     /// A step of a redrive, a release or a clearing is stored; others are to come.
     BetweenSteps = "between-steps",
+    /// A step of a replay is stored; others are to come.
+    BetweenRuns = "between-runs",
     /// All that was to be redriven waits; the operator has no answer.
     AfterRedrive = "after-redrive",
     /// A destination is not held any more; what was held of it still is.

@@ -8,7 +8,7 @@ use crate::configuration::Configuration;
 use crate::delivery::DeathReason;
 use crate::endpoint::{Change, KEY_BYTES, OVERLAP, fresh_secret};
 use crate::fail::{self, FailPoint};
-use crate::identity::DeliveryId;
+use crate::identity::{DeliveryId, Run};
 use crate::names::DestinationName;
 use crate::ports::{Answer, BackendError, Ledger, Moved, Selection, SettingsStore, Spread};
 use crate::secret::Secret;
@@ -80,7 +80,8 @@ pub struct Operator<B> {
     configuration: Arc<Configuration>,
     backend: Arc<B>,
     clock: Arc<dyn Clock>,
-    begun: Mutex<Option<replay::Begun>>,
+    /// The run of the replay that began last.
+    last_run: Mutex<Option<Run>>,
 }
 
 impl<B: Ledger + SettingsStore> Operator<B> {
@@ -90,7 +91,7 @@ impl<B: Ledger + SettingsStore> Operator<B> {
             configuration,
             backend,
             clock,
-            begun: Mutex::default(),
+            last_run: Mutex::default(),
         }
     }
 

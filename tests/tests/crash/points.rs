@@ -57,6 +57,7 @@ fn stories(point: FailPoint) -> &'static [(u64, Story)] {
             (1, Story::Releasing(510)),
             (1, Story::Clearing(510)),
         ],
+        FailPoint::BetweenRuns => &[(3, Story::Replaying(60))],
         FailPoint::BeforeRecover | FailPoint::AfterRecover => {
             &[(1, Story::Recovering(20)), (2, Story::Recovering(510))]
         }

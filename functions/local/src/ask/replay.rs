@@ -35,11 +35,11 @@ pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
         let answer = match asked {
             Ok((StatusCode::OK, answer)) => answer,
             Ok((status, problem)) => {
-                cut(&command, &body, &problem);
+                cut(&command, &body);
                 return Err(refused(status, &problem));
             }
             Err(failed) => {
-                cut(&command, &body, &Value::Null);
+                cut(&command, &body);
                 return Err(failed);
             }
         };
@@ -65,7 +65,10 @@ pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
                 return Ok(());
             }
             Some(progress) => {
-                complain(&told(&command, &sum));
+                // The first call only begins it.
+                if sum.looked > 0 {
+                    complain(&told(&command, &sum));
+                }
                 body.insert("progress".to_owned(), progress.clone());
             }
         }
@@ -73,9 +76,9 @@ pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
 }
 
 /// Tells how a replay that was cut goes on: begun anew, it would deliver again what is planned already.
-fn cut(command: &Replay, body: &Map<String, Value>, problem: &Value) {
-    let known = problem.get("progress").or_else(|| body.get("progress"));
-    if let (false, Some(progress)) = (command.dry_run, known.and_then(Value::as_str)) {
+fn cut(command: &Replay, body: &Map<String, Value>) {
+    let known = body.get("progress").and_then(Value::as_str);
+    if let (false, Some(progress)) = (command.dry_run, known) {
         complain(&format!(
             "switchboard: the replay was cut; it goes on with the same command and --progress '{}'",
             shown(progress)

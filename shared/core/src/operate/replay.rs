@@ -45,24 +45,6 @@ pub struct Progress {
     due: Timestamp,
     /// Where the events before end; from the newest on without it.
     after: Option<Cursor>,
-    stage: Stage,
-}
-
-/// Whether a replay was ever told of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// It begins with this call.
-    Fresh,
-    /// Its progress was given back.
-    Known,
-}
-
-/// The replay that began last, by which two of one second are told apart.
-#[derive(Debug)]
-pub(super) struct Begun {
-    run: Run,
-    second: i64,
-    replay: Replay,
 }
 
 /// What a call of a replay did, or would do.
@@ -81,17 +63,6 @@ pub struct Replayed {
 }
 
 impl Progress {
-    /// A replay that begins, and takes its run with its first call.
-    pub fn begin(now: Timestamp) -> Self {
-        Self {
-            run: Run(u32::try_from(now.seconds()).unwrap_or(1).max(1)),
-            began: now,
-            due: now,
-            after: None,
-            stage: Stage::Fresh,
-        }
-    }
-
     /// Reads what a call answered, or how a replay began; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(4, '.');
@@ -110,13 +81,18 @@ impl Progress {
             began,
             due,
             after,
-            stage: Stage::Known,
         })
     }
 
-    /// The run of its deliveries, unless that is taken as it begins.
+    /// The run of its deliveries.
     pub const fn run(&self) -> Run {
         self.run
+    }
+
+    /// The moment from which on nothing is meant: where the search of this replay ends, or when it began.
+    pub fn until(&self, replay: &Replay) -> Timestamp {
+        let end = self.began.plus(Duration::from_millis(1));
+        replay.search.until.map_or(end, |until| until.min(end))
     }
 }
 
@@ -129,42 +105,41 @@ impl std::fmt::Display for Progress {
 }
 
 impl<B: Ledger + SettingsStore + Views> Operator<B> {
-    /// A replay that begins now, with its run taken: whoever gives it back after a first call that failed goes on with
-    /// the same run.
-    pub fn begin_replay(&self, replay: &Replay) -> Progress {
-        let fresh = Progress::begin(self.clock.now());
-        Progress {
-            run: self.run_for(replay, &fresh),
-            stage: Stage::Known,
-            ..fresh
-        }
+    /// A replay that begins now, with a run of its own and nothing planned: whoever has this before the first call goes on
+    /// with the same run, whatever becomes of that call or its answer. One that is only counted takes no run.
+    ///
+    /// Processes do not tell each other what began: of two in one second, an event that both mean is replayed for one.
+    pub async fn begin_replay(&self, replay: &Replay) -> Result<Progress, OperateError> {
+        self.copies_of(replay).await?;
+        let now = self.clock.now();
+        let second = Run(u32::try_from(now.seconds()).unwrap_or(1).max(1));
+        Ok(Progress {
+            run: if replay.is_dry {
+                second
+            } else {
+                self.run_from(second)
+            },
+            began: now,
+            due: now,
+            after: None,
+        })
     }
 
     /// Replays at most [`EVENTS`] of the events that are meant, newest first: each gets a further run, by the routes of
     /// today. Only events that were received before it began, or at that moment.
     ///
     /// Cut anywhere: the same call with the same progress plans the same deliveries, which is them once. What is planned
-    /// is delivered, whether the replay ever goes on or not. Of two that begin in the same second and mean the same, the
-    /// second is the first again; one that means something else gets a run of its own. Processes do not tell each other
-    /// what began: of two in one second, an event that both mean is replayed for one.
+    /// is delivered, whether the replay ever goes on or not. The events are looked for in each call anew: what no longer has the
+    /// state that is asked for, or is routed otherwise since, is planned as it stands then.
     pub async fn replay(
         &self,
         replay: &Replay,
         progress: Progress,
     ) -> Result<Replayed, OperateError> {
-        let settings = self.backend.settings().await;
-        let copies = settings.map_err(OperateError::Backend)?.endpoint.is_some();
-        if let Some(to) = &replay.to {
-            let to = self.known(to.clone())?;
-            if to.is_your_endpoint() && !copies {
-                return Err(OperateError::EndpointNotSet);
-            }
-        }
-        let run = self.run_for(replay, &progress);
-        let began = progress.began;
-        let end = began.plus(Duration::from_millis(1));
+        let copies = self.copies_of(replay).await?;
+        let (run, began) = (progress.run, progress.began);
         let search = EventSearch {
-            until: Some(replay.search.until.map_or(end, |until| until.min(end))),
+            until: Some(progress.until(replay)),
             ..replay.search.clone()
         };
         let ask = PageAsk {
@@ -204,9 +179,21 @@ impl<B: Ledger + SettingsStore + Views> Operator<B> {
                 began,
                 due: spread.due(count),
                 after: Some(after),
-                stage: Stage::Known,
             }),
         })
+    }
+
+    /// Whether your endpoint gets copies; an error where a replay goes nowhere.
+    async fn copies_of(&self, replay: &Replay) -> Result<bool, OperateError> {
+        let settings = self.backend.settings().await;
+        let copies = settings.map_err(OperateError::Backend)?.endpoint.is_some();
+        if let Some(to) = &replay.to {
+            let to = self.known(to.clone())?;
+            if to.is_your_endpoint() && !copies {
+                return Err(OperateError::EndpointNotSet);
+            }
+        }
+        Ok(copies)
     }
 
     /// Stores the run of each of these events; how many of them, and deliveries, were there to be stored.
@@ -236,30 +223,17 @@ impl<B: Ledger + SettingsStore + Views> Operator<B> {
                 let done = deliveries;
                 return Err(OperateError::Interrupted { done, cause });
             }
-            fail::reach(FailPoint::BetweenSteps);
+            fail::reach(FailPoint::BetweenRuns);
         }
         tracing::info!(run = run.0, events, deliveries, "replay");
         Ok((events, deliveries))
     }
 
-    /// The run of a replay: of its own, unless it is the one that began last in the same second.
-    fn run_for(&self, replay: &Replay, progress: &Progress) -> Run {
-        let run = progress.run;
-        if progress.stage == Stage::Known || replay.is_dry {
-            return run;
-        }
-        let second = progress.began.seconds();
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = match &*begun {
-            Some(last) if last.second == second && last.replay == *replay => last.run,
-            Some(last) if run <= last.run => Run(last.run.0.saturating_add(1)),
-            Some(_) | None => run,
-        };
-        *begun = Some(Begun {
-            run,
-            second,
-            replay: replay.clone(),
-        });
+    /// A run that this process has not taken, from this one on.
+    fn run_from(&self, second: Run) -> Run {
+        let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = last.map_or(second, |last| second.max(Run(last.0.saturating_add(1))));
+        *last = Some(run);
         run
     }
 

@@ -107,7 +107,12 @@ impl Setting {
     }
 
     fn begin(&self, replay: &Replay) -> Result<Replayed, OperateError> {
-        self.call(replay, Progress::begin(self.clock.now()))
+        self.call(replay, self.begun(replay)?)
+    }
+
+    fn begun(&self, replay: &Replay) -> Result<Progress, OperateError> {
+        let begun = self.operator.begin_replay(replay).now_or_never();
+        begun.expect("nothing waits")
     }
 
     /// So many events that are routed twice, from before now.

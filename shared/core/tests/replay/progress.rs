@@ -34,7 +34,7 @@ fn the_same_progress_twice_plans_the_same_once() {
 fn a_call_that_is_cut_is_finished_by_the_same_call() {
     let setting = setting();
     setting.several(5);
-    let begun = Progress::begin(setting.clock.now());
+    let begun = setting.begun(&all()).expect("begun");
     let text = begun.to_string();
     setting.kept.fails_after(Some(2));
     let error = setting.call(&all(), begun).expect_err("it fails");
@@ -66,7 +66,7 @@ fn a_replay_whose_first_call_fails_keeps_the_run_that_it_took() {
         ..all()
     };
     setting.begin(&other).expect("replayed");
-    let begun = setting.operator.begin_replay(&all());
+    let begun = setting.begun(&all()).expect("begun");
     let text = begun.to_string();
     // Whatever begins before the first call.
     setting.begin(&other).expect("replayed");

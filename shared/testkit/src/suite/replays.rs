@@ -66,7 +66,7 @@ async fn whole<F: Fixture>(
     stage: &Stage<F>,
     replay: &Replay,
 ) -> Vec<Replayed> {
-    let mut progress = Some(Progress::begin(after(1000)));
+    let mut progress = Some(operator.begin_replay(replay).await.expect("begun"));
     let mut calls = Vec::new();
     while let Some(here) = progress.take() {
         assert!(calls.len() < 100, "the replay never ends");
@@ -128,7 +128,8 @@ pub async fn a_replay_of_many_takes_calls_and_leaves_out_what_comes_meanwhile<F:
         ..EventSearch::default()
     });
     stage.settled().await;
-    let first = operator.replay(&replay, Progress::begin(after(1000))).await;
+    let begun = operator.begin_replay(&replay).await.expect("begun");
+    let first = operator.replay(&replay, begun).await;
     let first = first.expect("replayed");
     assert_eq!(first.events, EVENTS);
     let later = event("shop", "later", after(1001));

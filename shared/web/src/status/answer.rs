@@ -55,13 +55,6 @@ pub(super) enum Failure {
         /// Deliveries moved for certain, where that was the wish.
         moved: Option<u32>,
     },
-    /// 503: the store failed during a replay.
-    CutReplay {
-        /// Deliveries planned for certain.
-        moved: u32,
-        /// What goes on with the same run, and plans nothing twice.
-        progress: String,
-    },
     /// 503: nothing is known yet to answer by; why is logged already.
     NotReady,
 }
@@ -90,9 +83,7 @@ impl Failure {
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::UnderWay(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Ours(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unreachable { .. } | Self::CutReplay { .. } | Self::NotReady => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::Unreachable { .. } | Self::NotReady => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -114,7 +105,7 @@ impl Failure {
             Self::OtherMethod => "this address does not take that method",
             Self::Unusable(_) => "the configuration cannot be used",
             Self::NotJson => "the content type must be application/json",
-            Self::Unreachable { .. } | Self::CutReplay { .. } => UNREACHABLE,
+            Self::Unreachable { .. } => UNREACHABLE,
             Self::NotReady => "try again",
         }
         .to_owned()
@@ -123,13 +114,6 @@ impl Failure {
     /// What programs are told besides.
     fn more(self) -> Map<String, Value> {
         let member = match self {
-            Self::CutReplay { moved, progress } => {
-                let members = [("moved", json!(moved)), ("progress", json!(progress))];
-                return members
-                    .map(|(name, of)| (name.to_owned(), of))
-                    .into_iter()
-                    .collect();
-            }
             Self::Unusable(faults) => ("faults", json!(faults)),
             Self::OtherVersion { stands, .. } => ("version", json!(stands)),
             Self::Unreachable { moved: Some(moved) } => ("moved", json!(moved)),
@@ -153,9 +137,7 @@ impl Failure {
     /// When it is worth asking again, in seconds.
     fn again(&self) -> Option<u32> {
         match self {
-            Self::Unreachable { .. } | Self::CutReplay { .. } | Self::UnderWay(_) => {
-                Some(ASK_AGAIN_S)
-            }
+            Self::Unreachable { .. } | Self::UnderWay(_) => Some(ASK_AGAIN_S),
             Self::NotReady => Some(TRY_AGAIN_S),
             Self::Unreadable(_)
             | Self::NoCredentials(_)

@@ -1,12 +1,15 @@
-//! `POST /admin/replay`: stored events delivered again on purpose. One call does a part; the next goes on from its progress.
+//! `POST /admin/replay`: stored events delivered again on purpose. The first call only begins it, so that whoever asks has its
+//! progress before anything is planned: a call whose answer was lost is made again with the progress it had, and plans the
+//! same once. Each further call does a part.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use switchboard_core::operate::{OperateError, PER_SECOND, Progress, Replay};
+use switchboard_core::operate::{PER_SECOND, Progress, Replay};
 use switchboard_core::ports::Backend;
+use switchboard_core::time::Timestamp;
 use switchboard_core::views::Looked;
 
 use super::Status;
@@ -44,6 +47,8 @@ pub(super) struct ReplayAnswer {
     events: u32,
     deliveries: u32,
     looked: Looked,
+    /// Only events received before this moment are meant: a replay that was counted, for real.
+    until: Timestamp,
     /// The run that its deliveries belong to.
     run: u32,
     /// What the next call is to say, while there is more.
@@ -60,8 +65,22 @@ pub(super) async fn replay<B: Backend>(
     let replay = body.read()?;
     let belongs_to = what_it_is(&replay);
     let progress = match progress {
-        None if replay.is_dry => Progress::begin(status.clock.now()),
-        None => status.operator.begin_replay(&replay),
+        None if replay.is_dry => status.operator.begin_replay(&replay).await?,
+        None => {
+            let begun = status.operator.begin_replay(&replay).await?;
+            let until = begun.until(&replay);
+            return Ok(Json(ReplayAnswer {
+                events: 0,
+                deliveries: 0,
+                looked: Looked {
+                    at: 0,
+                    back_to: Some(until),
+                },
+                until,
+                run: begun.run().0,
+                progress: Some(with_check(&begun.to_string(), &belongs_to)),
+            }));
+        }
         Some(text) => checked(&text, &belongs_to)
             .and_then(Progress::parse)
             .ok_or_else(|| {
@@ -70,26 +89,18 @@ pub(super) async fn replay<B: Backend>(
                 )
             })?,
     };
-    let again = with_check(&progress.to_string(), &belongs_to);
-    let done = status.operator.replay(&replay, progress).await;
-    let done = done.map_err(|error| cut(error, again))?;
+    let until = progress.until(&replay);
+    let done = status.operator.replay(&replay, progress).await?;
     Ok(Json(ReplayAnswer {
         events: done.events,
         deliveries: done.deliveries,
         looked: done.looked,
+        until,
         run: done.run.0,
         progress: done
             .next
             .map(|next| with_check(&next.to_string(), &belongs_to)),
     }))
-}
-
-/// A replay that was cut is told where it goes on, also in its first call: begun anew it would deliver again what is planned.
-fn cut(error: OperateError, progress: String) -> Failure {
-    match Failure::from(error) {
-        Failure::Unreachable { moved: Some(moved) } => Failure::CutReplay { moved, progress },
-        other => other,
-    }
 }
 
 impl ReplayBody {

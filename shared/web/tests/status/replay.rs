@@ -29,6 +29,20 @@ async fn replay(desk: &Desk, body: &Value) -> Seen {
         .await
 }
 
+/// The same for real, once it has begun.
+async fn begun(desk: &Desk, body: &Value) -> Value {
+    let seen = replay(desk, body).await;
+    assert_eq!(seen.status, StatusCode::OK, "{}", seen.text);
+    let begun = seen.json();
+    assert_eq!(
+        (&begun["events"], &begun["deliveries"]),
+        (&json!(0), &json!(0))
+    );
+    let mut body = body.clone();
+    body["progress"] = begun["progress"].clone();
+    body
+}
+
 /// The runs that were stored.
 fn stored(fake: &Fake) -> Vec<(Run, Vec<Queued>)> {
     let calls = fake.changes().into_iter();
@@ -64,7 +78,13 @@ async fn a_replay_goes_on_from_its_progress_until_nothing_is_left() {
     let mut wish = json!({
         "source": "shop", "from": FROM, "until": "2025-11-30T00:00:00Z", "to": "crm", "per_second": 5,
     });
-    let first = replay(&desk, &wish).await.json();
+    let begun = begun(&desk, &wish).await;
+    assert_eq!(
+        stored(&desk.fake),
+        [],
+        "nothing is planned before its caller has it"
+    );
+    let first = replay(&desk, &begun).await.json();
     assert_eq!(
         (&first["events"], &first["deliveries"]),
         (&json!(1), &json!(1))
@@ -164,7 +184,8 @@ async fn what_is_no_wish_or_goes_on_from_another_replay_changes_nothing() {
 #[tokio::test]
 async fn one_event_is_replayed_by_its_senders_id_alone() {
     let desk = desk();
-    let seen = replay(&desk, &json!({ "sender_id": "5001" })).await;
+    let begun = begun(&desk, &json!({ "sender_id": "5001" })).await;
+    let seen = replay(&desk, &begun).await;
     assert_eq!(seen.status, StatusCode::OK);
     assert_eq!(stored(&desk.fake).len(), 1);
 }
@@ -172,19 +193,33 @@ async fn one_event_is_replayed_by_its_senders_id_alone() {
 #[tokio::test]
 async fn a_replay_cut_by_the_store_goes_on_with_the_same_run() {
     let desk = desk();
+    let begun = begun(&desk, &json!({ "from": FROM })).await;
     // The events and the settings are read, the run is not stored.
     desk.fake.works_for.store(2, Ordering::SeqCst);
-    let seen = replay(&desk, &json!({ "from": FROM })).await;
+    let seen = replay(&desk, &begun).await;
     assert_eq!(seen.status, StatusCode::SERVICE_UNAVAILABLE);
     let told = seen.json();
     assert_eq!(told["moved"], 0);
     assert_eq!(stored(&desk.fake).len(), 1, "it was asked for");
     desk.fake.works_for.store(u32::MAX, Ordering::SeqCst);
     desk.clock.advance(std::time::Duration::from_secs(5));
-    let wish = json!({ "from": FROM, "progress": told["progress"] });
-    let again = replay(&desk, &wish).await;
+    let again = replay(&desk, &begun).await;
     assert_eq!(again.status, StatusCode::OK, "{}", again.text);
     let runs: Vec<Run> = stored(&desk.fake).iter().map(|(run, _)| *run).collect();
     assert_eq!(runs.len(), 2);
     assert_eq!(runs.first(), runs.get(1), "the same run: planned once");
+}
+
+#[tokio::test]
+async fn a_call_whose_answer_was_lost_is_made_again_and_plans_the_same() {
+    let desk = desk();
+    let begun = begun(&desk, &json!({ "from": FROM })).await;
+    for _ in 0..2 {
+        let seen = replay(&desk, &begun).await;
+        assert_eq!(seen.status, StatusCode::OK, "{}", seen.text);
+        desk.clock.advance(std::time::Duration::from_secs(5));
+    }
+    let runs: Vec<Run> = stored(&desk.fake).iter().map(|(run, _)| *run).collect();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs.first(), runs.get(1));
 }

@@ -7,9 +7,9 @@ use switchboard_tests::wait;
 
 use super::setting::Scene;
 
-async fn replay(scene: &Scene<'_>, dry_run: bool) -> Value {
+async fn replay(scene: &Scene<'_>, dry_run: bool, progress: &Value) -> Value {
     let body = json!({
-        "source": "shop", "sender_id": "brisk-1", "to": "brisk", "dry_run": dry_run,
+        "source": "shop", "sender_id": "brisk-1", "to": "brisk", "dry_run": dry_run, "progress": progress,
     });
     let replayed = scene
         .operator
@@ -20,8 +20,10 @@ async fn replay(scene: &Scene<'_>, dry_run: bool) -> Value {
 /// A dry run counts it; the replay comes once, as a first attempt under a key of its own.
 pub(super) async fn once_more(scene: &Scene<'_>) {
     let before = scene.came_to("/brisk");
-    for dry_run in [true, false] {
-        let answer = replay(scene, dry_run).await;
+    let begun = replay(scene, false, &Value::Null).await;
+    assert_eq!(begun["deliveries"], 0, "{begun}");
+    for (dry_run, progress) in [(true, &Value::Null), (false, &begun["progress"])] {
+        let answer = replay(scene, dry_run, progress).await;
         let told = [
             &answer["events"],
             &answer["deliveries"],

@@ -67,6 +67,46 @@ pub(super) async fn redriving(death: Death, dead: u32) {
     );
 }
 
+/// Dies between two steps of a replay; the same call again plans what is missing, and nothing twice.
+pub(super) async fn replaying(death: Death, events: u32) {
+    let scene = Scene::new(Manner::Well).await;
+    let folder = stored::deliveries(events, "accounting", State::Dead).await;
+    let switchboard = death.begun(folder, scene.start.clone()).await;
+    let switchboard = switchboard.expect("it serves until it is asked");
+    let mut wish = json!({ "from": "2025-01-01T00:00:00Z", "per_second": 1000 });
+    let begun = ask(
+        &switchboard,
+        Method::POST,
+        "/admin/replay",
+        Some(wish.clone()),
+    )
+    .await;
+    assert_eq!(begun["deliveries"], 0, "{begun}");
+    wish["progress"] = begun["progress"].clone();
+    let again = wish.clone();
+    let folder = ask_to_death(
+        death,
+        switchboard,
+        Method::POST,
+        "/admin/replay",
+        Some(again),
+    )
+    .await;
+    let switchboard = Switchboard::start_in(folder, scene.start.clone()).await;
+    while wish["progress"].is_string() {
+        let told = ask(
+            &switchboard,
+            Method::POST,
+            "/admin/replay",
+            Some(wish.clone()),
+        )
+        .await;
+        wish["progress"] = told["progress"].clone();
+    }
+    holds(&switchboard, &[], &scene.book).await;
+    assert_eq!(switchboard.total("delivered").await, u64::from(events));
+}
+
 /// Dies while it recovers what a cut release left; nobody asks for it again.
 pub(super) async fn recovering(death: Death, held: u32) {
     let scene = Scene::new(Manner::Well).await;

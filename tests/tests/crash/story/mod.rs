@@ -35,6 +35,8 @@ pub(crate) enum Story {
     Wishing(Wish),
     /// An operator sends so many dead letters again.
     Redriving(u32),
+    /// An operator replays so many events.
+    Replaying(u32),
     /// An operator releases so many deliveries.
     Releasing(u32),
     /// An operator clears your endpoint, with so many copies open.
@@ -83,6 +85,7 @@ pub(crate) async fn tell(story: Story, death: Death) {
         Story::Holding => operators::holding(death).await,
         Story::Wishing(wish) => operators::wishing(death, wish).await,
         Story::Redriving(dead) => many::redriving(death, dead).await,
+        Story::Replaying(events) => many::replaying(death, events).await,
         Story::Recovering(held) => many::recovering(death, held).await,
         Story::Expiring => expiry::expiring(death).await,
         Story::Opening => opening::opening(death).await,
