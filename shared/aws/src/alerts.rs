@@ -150,8 +150,9 @@ impl Aws {
         let page = self
             .open(partition)
             .limit(MOST_WAITING)
-            .filter_expression("#base > :none AND #attempts > :none")
+            .filter_expression("(#base > :none OR #run > :none) AND #attempts > :none")
             .expression_attribute_names("#base", names::BASE)
+            .expression_attribute_names("#run", names::RUN)
             .expression_attribute_names("#attempts", names::ATTEMPTS)
             .expression_attribute_values(":none", AttributeValue::N("0".to_owned()))
             .select(Select::Count)

@@ -22,7 +22,7 @@ pub use search::{
 };
 
 /// The numbers that add up: `received` = `stored` + `repeats`; deliveries planned = `delivered` + `waiting` + `held` +
-/// `dead`. Expiry takes nothing off them.
+/// `dead`. Expiry takes nothing off them: what of `dead` can still be redriven is `dead` - `expired`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct Totals {
     /// Events accepted, repeats included.
@@ -47,6 +47,8 @@ pub struct Totals {
     pub held: u64,
     /// Dead letters.
     pub dead: u64,
+    /// Those of them that nobody redrove while they were kept.
+    pub expired: u64,
 }
 
 /// The part of the totals that belongs to one source.
@@ -75,6 +77,8 @@ pub struct DestinationTotals {
     pub held: u64,
     /// Dead letters.
     pub dead: u64,
+    /// Those of them that nobody redrove while they were kept.
+    pub expired: u64,
 }
 
 /// How often a cause was declined for.

@@ -16,13 +16,13 @@ use crate::store::Store;
 /// When the delivery that is due first of those that wait is due.
 pub(crate) const FIRST_DUE: &str = "SELECT due FROM delivery INDEXED BY delivery_waiting
     WHERE destination = ?1 AND state = 0 ORDER BY due LIMIT 1";
-/// When the oldest event was received that was attempted before, never redriven, and waits.
+/// When the oldest event was received that was attempted before, was never sent once more, and waits.
 const OLDEST_AGAIN: &str = "SELECT e.received_at FROM delivery d INDEXED BY delivery_again
     JOIN event e ON e.seq = d.event
-    WHERE d.destination = ?1 AND d.base = 0 AND d.state = 0 AND d.attempts > 0 ORDER BY d.event LIMIT 1";
-/// Whether a redriven one waits.
+    WHERE d.destination = ?1 AND (d.base + d.run > 0) = 0 AND d.state = 0 AND d.attempts > 0 ORDER BY d.event LIMIT 1";
+/// Whether one that was redriven or replayed waits after an attempt.
 const REDRIVEN: &str = "SELECT 1 FROM delivery INDEXED BY delivery_again
-    WHERE destination = ?1 AND base > 0 AND state = 0 AND attempts > 0 LIMIT 1";
+    WHERE destination = ?1 AND (base + run > 0) = 1 AND state = 0 AND attempts > 0 LIMIT 1";
 /// How many dead letters there are, up to a limit.
 const DEAD: &str =
     "SELECT count(*) FROM (SELECT 1 FROM delivery INDEXED BY delivery_dead_by_destination

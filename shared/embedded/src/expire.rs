@@ -8,7 +8,7 @@ use switchboard_core::time::Timestamp;
 
 use crate::failure::Failure;
 use crate::minutes;
-use crate::rows::state_number;
+use crate::rows::{self, state_number};
 use crate::writer::Step;
 
 /// How long an event is passed over that an open delivery still needs. Its life does not grow by it.
@@ -55,8 +55,20 @@ pub(crate) fn has_open(step: &Step<'_>, event: i64) -> Result<bool, Failure> {
     Ok(statement.query_row(open, |row| row.get(0))?)
 }
 
-/// Removes an event and its deliveries. The totals tell what happened, so they stay.
-pub(crate) fn remove(step: &Step<'_>, event: i64) -> Result<(), Failure> {
+/// Removes an event and its deliveries. The totals tell what happened, so they stay; also that dead letters expired.
+pub(crate) fn remove(step: &mut Step<'_>, event: i64) -> Result<(), Failure> {
+    let dead: Vec<(String, i64)> = step
+        .prepare_cached(
+            "SELECT destination, count(*) FROM delivery WHERE event = ?1 AND state = ?2 GROUP BY destination",
+        )?
+        .query_map((event, state_number(State::Dead)), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<Result<_, _>>()?;
+    for (destination, count) in dead {
+        let destination = rows::destination(&destination)?;
+        step.totals.expired(&destination, count);
+    }
     step.prepare_cached("DELETE FROM delivery WHERE event = ?1")?
         .execute([event])?;
     step.prepare_cached("DELETE FROM event WHERE seq = ?1")?

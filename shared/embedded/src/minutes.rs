@@ -12,10 +12,13 @@ use switchboard_core::views::{AnswerTimes, LastFailure, minute_of};
 /// Names of what is kept of what happened last.
 pub(crate) const EVENT: &str = "event";
 pub(crate) const REFUSAL: &str = "refusal";
+pub(crate) const DELIVERED: &str = "delivered";
 pub(crate) const FAILURE: &str = "failure";
 
 /// How many minutes behind now are kept: more than are shown.
 const KEPT: i64 = 120;
+/// How far ahead of what happens now a clock was wrong for certain, in milliseconds.
+const AHEAD: i64 = 24 * 3_600_000;
 /// Most minutes that one step removes.
 const REMOVED: i64 = 30;
 
@@ -37,6 +40,7 @@ pub(crate) struct Happened {
     minutes: BTreeMap<(i64, Whose), Counts>,
     events: BTreeMap<SourceName, Timestamp>,
     refusals: BTreeMap<SourceName, Timestamp>,
+    delivered: BTreeMap<DestinationName, Timestamp>,
     failures: BTreeMap<DestinationName, LastFailure>,
 }
 
@@ -68,8 +72,9 @@ impl Happened {
                 *count = count.saturating_add(1);
             }
         }
-        if let Some(failure) = LastFailure::of(record) {
-            later(&mut self.failures, destination, failure);
+        match LastFailure::of(record) {
+            Some(failure) => later(&mut self.failures, destination, failure),
+            None => later(&mut self.delivered, destination, record.ended()),
         }
     }
 
@@ -82,6 +87,9 @@ impl Happened {
         }
         for (source, at) in self.refusals {
             keep(connection, REFUSAL, source.as_str(), at, "")?;
+        }
+        for (destination, at) in self.delivered {
+            keep(connection, DELIVERED, destination.as_str(), at, "")?;
         }
         for (destination, failure) in self.failures {
             let LastFailure { at, why } = failure;
@@ -128,7 +136,7 @@ fn add(
     Ok(())
 }
 
-/// Keeps when something last happened, unless a later moment is kept.
+/// Keeps when something last happened, unless a later moment is kept. One that is far ahead is of a clock that was wrong.
 fn keep(
     connection: &Connection,
     what: &str,
@@ -140,9 +148,9 @@ fn keep(
         .prepare_cached(
             "INSERT INTO latest (what, label, at, why) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (what, label) DO UPDATE SET at = excluded.at, why = excluded.why
-             WHERE (excluded.at, excluded.why) > (at, why)",
+             WHERE (excluded.at, excluded.why) > (at, why) OR at > excluded.at + ?5",
         )?
-        .execute((what, label, at.millis(), why))?;
+        .execute((what, label, at.millis(), why, AHEAD))?;
     Ok(())
 }
 

@@ -14,6 +14,8 @@ pub(crate) const REPEATS: &str = "repeats";
 pub(crate) const OTHER_BODIES: &str = "other-bodies";
 pub(crate) const REFUSED: &str = "refused";
 pub(crate) const UNROUTED: &str = "unrouted";
+/// Name of the total by destination of dead letters that expired unsent.
+pub(crate) const EXPIRED: &str = "expired";
 /// Name of the totals by source and cause.
 pub(crate) const DECLINED: &str = "declined";
 
@@ -67,6 +69,12 @@ impl Changes {
     pub(crate) fn pass(&mut self, from: State, to: State, destination: &DestinationName) {
         self.change(from, destination, -1);
         self.change(to, destination, 1);
+    }
+
+    /// So many dead letters to `destination` expired unsent.
+    pub(crate) fn expired(&mut self, destination: &DestinationName, count: i64) {
+        let label = Label::To(destination.clone());
+        self.add((EXPIRED, label, Cow::Borrowed("")), count);
     }
 
     fn change(&mut self, state: State, destination: &DestinationName, by: i64) {

@@ -14,7 +14,7 @@ use switchboard_core::views::{
 use crate::failure::Failure;
 use crate::rows;
 use crate::store::Store;
-use crate::totals::{DECLINED, OTHER_BODIES, REFUSED, REPEATS, STORED, UNROUTED};
+use crate::totals::{DECLINED, EXPIRED, OTHER_BODIES, REFUSED, REPEATS, STORED, UNROUTED};
 
 #[cfg(test)]
 mod cost;
@@ -140,6 +140,7 @@ fn overview(connection: &Connection) -> Result<Overview, Failure> {
         totals.waiting += destination.waiting;
         totals.held += destination.held;
         totals.dead += destination.dead;
+        totals.expired += destination.expired;
     }
     totals.received = totals.stored + totals.repeats;
     totals.declined = overview
@@ -170,6 +171,11 @@ fn count(
             cause: cause.to_owned(),
             count: value,
         });
+        return Ok(());
+    }
+    if name == EXPIRED {
+        let of = overview.destinations.entry(rows::destination(label)?);
+        of.or_default().expired = value;
         return Ok(());
     }
     if let Some(state) = State::ALL.into_iter().find(|state| state.as_str() == name) {

@@ -40,6 +40,8 @@ struct OfDestination {
     held: i64,
     delivered: i64,
     dead: i64,
+    /// Dead letters that nobody redrove while they were kept.
+    expired: i64,
 }
 
 impl OfSource {
@@ -80,6 +82,7 @@ impl OfDestination {
         for state in State::ALL {
             grow(self.of(state), *other.of(state));
         }
+        grow(&mut self.expired, other.expired);
     }
 }
 
@@ -107,6 +110,12 @@ impl Counters {
     pub(crate) fn destination(&mut self, destination: &DestinationName, state: State, by: i64) {
         let of = self.destinations.entry(destination.clone()).or_default();
         grow(of.of(state), by);
+    }
+
+    /// A dead letter to `destination` was removed.
+    pub(crate) fn expired(&mut self, destination: &DestinationName) {
+        let of = self.destinations.entry(destination.clone()).or_default();
+        grow(&mut of.expired, 1);
     }
 
     pub(crate) fn declined(&mut self, declined: Declined, by: i64) {
@@ -164,11 +173,13 @@ impl Counters {
                 held: seen(of.held),
                 delivered: seen(of.delivered),
                 dead: seen(of.dead),
+                expired: seen(of.expired),
             };
             totals.waiting += of.waiting;
             totals.held += of.held;
             totals.delivered += of.delivered;
             totals.dead += of.dead;
+            totals.expired += of.expired;
             overview.destinations.insert(name.clone(), of);
         }
         for ((source, status, cause), count) in &self.declined {
@@ -189,6 +200,8 @@ impl Counters {
     pub(crate) fn to_text(&self) -> Result<String, serde_json::Error> {
         let sources = self.sources.iter();
         let destinations = self.destinations.iter();
+        let expired = self.destinations.iter();
+        let expired = expired.filter(|(_, of)| of.expired != 0);
         let declined = self.declined.iter();
         serde_json::to_string(&Stored {
             s: sources
@@ -196,6 +209,9 @@ impl Counters {
                 .collect(),
             d: destinations
                 .map(|(name, of)| (name.as_str().into(), of.stored()))
+                .collect(),
+            g: expired
+                .map(|(name, of)| (name.as_str().into(), of.expired))
                 .collect(),
             x: declined
                 .map(|((source, status, cause), count)| {
@@ -227,6 +243,7 @@ impl Counters {
                 held,
                 delivered,
                 dead,
+                expired: stored.g.get(&name).copied().unwrap_or(0),
             };
             let name = DestinationName::parse(&name).ok()?;
             counters.destinations.insert(name, of);
@@ -248,6 +265,8 @@ impl Counters {
 struct Stored {
     s: BTreeMap<String, [i64; 5]>,
     d: BTreeMap<String, [i64; 4]>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    g: BTreeMap<String, i64>,
     x: Vec<(Option<String>, u16, String, i64)>,
     #[serde(default, skip_serializing_if = "latest::Stored::is_empty")]
     l: latest::Stored,

@@ -1,5 +1,5 @@
 //! What one record of the table's stream does to the totals: what its new image counts for, less what its old one did.
-//! An item that is removed takes nothing with it.
+//! An item that is removed takes nothing with it; a dead letter expired then.
 
 use switchboard_core::delivery::State;
 use switchboard_core::names::{DestinationName, SourceName};
@@ -22,6 +22,16 @@ impl Effect {
     /// What a change from one image to another does.
     pub(crate) fn of(old: Option<&Image>, new: Option<&Image>) -> Self {
         let mut effect = Self::default();
+        if let Some(Image::Delivery {
+            life,
+            destination,
+            state: State::Dead,
+            ..
+        }) = old
+            && !matches!(new, Some(Image::Delivery { life: now, .. }) if now == life)
+        {
+            effect.counters.expired(destination);
+        }
         match new {
             Some(Image::Event {
                 life,
@@ -58,8 +68,10 @@ impl Effect {
                 effect.counters.destination(destination, *state, 1);
                 for record in log.iter().filter(|record| !logged.contains(record)) {
                     effect.buckets.attempt(destination, record);
-                    if let Some(failure) = LastFailure::of(record) {
-                        effect.counters.latest.failure(destination, &failure);
+                    let latest = &mut effect.counters.latest;
+                    match LastFailure::of(record) {
+                        Some(failure) => latest.failure(destination, &failure),
+                        None => latest.delivered(destination, record.ended()),
                     }
                 }
             }
@@ -271,6 +283,7 @@ mod tests {
         ]));
         let both = DestinationTotals {
             dead: 1,
+            expired: 1,
             delivered: 1,
             ..DestinationTotals::default()
         };

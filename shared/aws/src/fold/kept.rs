@@ -105,15 +105,17 @@ impl Totals {
         Ok(shards)
     }
 
-    /// All that is counted. Exact whatever is written meanwhile: the base is read before the shards, and tells which of
+    /// All that is counted up to `now`. Exact whatever is written meanwhile: the base is read before the shards, and tells which of
     /// them it holds.
-    pub(crate) async fn all(&self) -> Answer<Counters> {
+    pub(crate) async fn all(&self, now: Timestamp) -> Answer<Counters> {
         let Base {
             holds,
             mut counters,
         } = self.base().await?;
-        for kept in self.shards().await?.values() {
+        counters.latest.forget_ahead_of(now);
+        for kept in self.shards().await?.values_mut() {
             if kept.nth.is_none_or(|nth| nth > holds) {
+                kept.counters.latest.forget_ahead_of(now);
                 counters.add(&kept.counters);
             }
         }
@@ -151,6 +153,7 @@ impl Totals {
             at: now,
             ..kept.clone()
         };
+        after.counters.latest.forget_ahead_of(now);
         after.counters.add(&effect.counters);
         let update = self
             .update(place(TOTALS, shard))
@@ -173,6 +176,7 @@ impl Totals {
     /// Makes a shard that is read to its end part of the base.
     pub(crate) async fn finish(&self, shard: &str, kept: &Kept, now: Timestamp) -> Answer<Written> {
         let mut base = self.base().await?;
+        base.counters.latest.forget_ahead_of(now);
         base.counters.add(&kept.counters);
         let holds = base.holds.saturating_add(1);
         let ttl = now.plus(STAYS).seconds();

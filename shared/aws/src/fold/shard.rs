@@ -133,7 +133,7 @@ impl<S: Stream> Fold<S> {
         let mut last = None;
         let mut unreadable = None;
         for record in records {
-            let more = match effect_of(record) {
+            let mut more = match effect_of(record) {
                 Ok(more) => more,
                 Err(cause) => {
                     unreadable = Some(cause);
@@ -149,6 +149,7 @@ impl<S: Stream> Fold<S> {
                 }
                 effect = Effect::default();
             }
+            more.counters.latest.forget_ahead_of(now);
             effect.add(more);
             last = Some(record.sequence.as_str());
             *passed = passed.saturating_add(1);
@@ -171,10 +172,11 @@ impl<S: Stream> Fold<S> {
 fn effect_of(record: &Record) -> Result<Effect, Unreadable> {
     let read = |image: &Option<Attributes>| image.as_ref().map(Image::read).transpose();
     let new = read(&record.new)?;
-    // Of what is removed nothing has to be read.
     let old = match new {
-        Some(Image::Nothing) | None => None,
+        Some(Image::Nothing) => None,
         Some(_) => read(&record.old)?,
+        // What is removed counts for little: it keeps nothing up where it cannot be read.
+        None => read(&record.old).unwrap_or(None),
     };
     Ok(Effect::of(old.as_ref(), new.as_ref()))
 }

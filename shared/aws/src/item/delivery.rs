@@ -1,6 +1,7 @@
 //! A delivery's record, and its row in the index of open and dead deliveries.
 
 use switchboard_core::delivery::{DeathReason, DeliveryKey, State};
+use switchboard_core::identity::Run;
 use switchboard_core::names::{Kind, SourceName};
 use switchboard_core::stood::Stood;
 use switchboard_core::time::Timestamp;
@@ -180,11 +181,13 @@ impl Delivery {
     }
 
     /// Where it stands in the order of the index of open and dead deliveries: a dead one by when it died, a held one by
-    /// when it was held, a waiting one by since when it waits, as alerts count it.
+    /// when it was held, a waiting one by since when it waits, as alerts count it: since its event came, unless an operator
+    /// sent it once more.
     pub(crate) fn moment(&self) -> Timestamp {
         let stood = &self.stood;
+        let is_first = stood.base == 0 && self.key.run == Run(0);
         match stood.state {
-            State::Waiting if stood.base == 0 && stood.attempts > 0 => self.about.received_at,
+            State::Waiting if is_first && stood.attempts > 0 => self.about.received_at,
             State::Waiting => stood.due,
             State::Held | State::Dead | State::Delivered => self.changed_at,
         }

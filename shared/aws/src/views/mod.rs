@@ -96,7 +96,7 @@ impl Aws {
             if let Err(error) = self.fold(READS).await {
                 error!(error = error.line(), "the totals cannot be folded on");
             }
-            self.fold.totals().all().await
+            self.fold.totals().all(self.clock.now()).await
         });
         self.totals.get(&*self.clock, make).await
     }

@@ -111,6 +111,7 @@ fn tell_latest(recent: &mut Recent, counters: &Counters) {
     }
     for (name, _) in counters.waiting() {
         let health = recent.destinations.entry(name.clone()).or_default();
+        health.last_delivered = latest.delivered.get(name).copied();
         health.last_failure = latest.failures.get(name).cloned();
     }
 }

@@ -57,6 +57,8 @@ pub struct Health {
     pub p50_ms: Option<Bound>,
     /// 95 of 100 answers did.
     pub p95_ms: Option<Bound>,
+    /// When the last attempt that delivered ended, however long ago.
+    pub last_delivered: Option<Timestamp>,
     /// The last failure there was, however long ago.
     pub last_failure: Option<LastFailure>,
     /// Attempts under way, where this is known for each destination.

@@ -15,7 +15,7 @@ CREATE TABLE minute (
 
 -- When something last happened, however long ago.
 CREATE TABLE latest (
-  what TEXT NOT NULL,                   -- event, refusal, failure
+  what TEXT NOT NULL,                   -- event, refusal, delivered, failure
   label TEXT NOT NULL,                  -- the source or destination
   at INTEGER NOT NULL,
   why TEXT NOT NULL,                    -- of a failure
@@ -32,6 +32,15 @@ CREATE INDEX event_by_scoped_sender_id ON event (sender_id, received_at) WHERE s
 -- The list of one destination's dead letters.
 DROP INDEX delivery_dead_by_destination;
 CREATE INDEX delivery_dead_by_destination ON delivery (destination, changed_at, id) WHERE state = 3;
+
+-- What waits after an attempt, in its first round or sent once more (redriven or replayed).
+DROP INDEX delivery_again;
+CREATE INDEX delivery_again ON delivery (destination, (base + run > 0), event) WHERE state = 0 AND attempts > 0;
+
+-- Of dead letters, those that expired unsent.
+INSERT INTO total (name, label, detail, value)
+  SELECT 'expired', label, '', value - (SELECT count(*) FROM delivery d WHERE d.destination = t.label AND d.state = 3)
+  FROM total t WHERE name = 'dead' AND value > (SELECT count(*) FROM delivery d WHERE d.destination = t.label AND d.state = 3);
 
 INSERT INTO latest (what, label, at, why)
   SELECT 'event', source, max(received_at), '' FROM event GROUP BY source;

@@ -10,7 +10,7 @@ use switchboard_core::views::{AnswerTimes, LastFailure, Recent, minute_of};
 
 use crate::alerts::FIRST_DUE;
 use crate::failure::Failure;
-use crate::minutes::{EVENT, FAILURE, REFUSAL};
+use crate::minutes::{DELIVERED, EVENT, FAILURE, REFUSAL};
 use crate::rows;
 use crate::totals::{REFUSED, STORED};
 
@@ -103,16 +103,20 @@ fn latest(connection: &Connection, recent: &mut Recent) -> Result<(), Failure> {
     while let Some(row) = found.next()? {
         let (what, label): (String, String) = (row.get(0)?, row.get(1)?);
         let at = Timestamp::from_millis(row.get(2)?);
-        if what == FAILURE {
-            let destination = recent.destinations.entry(rows::destination(&label)?);
-            let why = row.get(3)?;
-            destination.or_default().last_failure = Some(LastFailure { at, why });
-            continue;
-        }
-        let source = recent.sources.entry(rows::source(&label)?).or_default();
+        let source = || rows::source(&label);
+        let destination = || rows::destination(&label);
         match what.as_str() {
-            EVENT => source.last_event = Some(at),
-            REFUSAL => source.last_refusal = Some(at),
+            EVENT => recent.sources.entry(source()?).or_default().last_event = Some(at),
+            REFUSAL => recent.sources.entry(source()?).or_default().last_refusal = Some(at),
+            DELIVERED => {
+                let health = recent.destinations.entry(destination()?).or_default();
+                health.last_delivered = Some(at);
+            }
+            FAILURE => {
+                let health = recent.destinations.entry(destination()?).or_default();
+                let why = row.get(3)?;
+                health.last_failure = Some(LastFailure { at, why });
+            }
             _ => return Err(Failure::Unreadable("latest")),
         }
     }

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use switchboard_core::alert::{Hold, Known, Record, Recovered, Standing, Trouble};
 use switchboard_core::delivery::{DeathReason, Next};
+use switchboard_core::identity::Run;
 use switchboard_core::ports::{AlertStore, Selection};
 
 use super::fixture::Fixture;
-use super::sample::{KEEP, MANY, START, after, destination, just_after};
+use super::sample::{KEEP, MANY, START, after, destination, just_after, plan};
 use super::stage::{Stage, sure};
 
 async fn standing<F: Fixture>(stage: &Stage<F>, name: &str) -> Standing {
@@ -129,6 +130,30 @@ pub async fn a_redriven_one_waits_since_it_was_due_and_is_told_of<F: Fixture>(fi
     assert_eq!(standing(&stage, "a").await, failed, "until it is done");
     stage.deliver(&dead, after(90)).await;
     assert_eq!(standing(&stage, "a").await, well("a"));
+}
+
+pub async fn a_replayed_one_waits_since_it_was_due_like_one_that_is_redriven<F: Fixture>(
+    fixture: F,
+) {
+    let stage = Stage::open(fixture).await;
+    let first = stage.one("shop", "1", "a", START).await;
+    stage.deliver(&first, START).await;
+    let replayed = plan(&first.event, Run(7), &["a"], after(100_000));
+    stage.replay(&first.event.id, Run(7), &replayed).await;
+    let waits = |since, has_redriven| Standing {
+        has_redriven,
+        waiting: 1,
+        waiting_since: Some(after(since)),
+        ..well("a")
+    };
+    let stands = standing(&stage, "a").await;
+    assert_eq!(stands.waiting_since, Some(after(100_000)));
+    let key = &replayed[0].key;
+    stage
+        .fail(key, after(100_000), Next::Waiting(after(100_060)))
+        .await;
+    let stands = standing(&stage, "a").await;
+    assert_eq!(stands, waits(100_060, true), "not since its event came");
 }
 
 pub async fn dead_letters_are_counted_while_they_are_kept<F: Fixture>(fixture: F) {

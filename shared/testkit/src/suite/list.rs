@@ -149,6 +149,7 @@ macro_rules! conformance {
                 what_was_not_attempted_waits_since_it_was_due,
                 what_was_attempted_waits_since_its_event_was_received,
                 a_redriven_one_waits_since_it_was_due_and_is_told_of,
+                a_replayed_one_waits_since_it_was_due_like_one_that_is_redriven,
                 dead_letters_are_counted_while_they_are_kept,
                 what_is_held_does_not_wait,
                 what_is_kept_of_an_alert_survives_and_is_replaced_whole,

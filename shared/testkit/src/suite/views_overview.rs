@@ -39,6 +39,7 @@ pub(crate) fn agreed(mut overview: Overview) -> Overview {
         sum.waiting += part.waiting;
         sum.held += part.held;
         sum.dead += part.dead;
+        sum.expired += part.expired;
     }
     assert_eq!(sum, totals, "the parts agree with the whole");
     overview

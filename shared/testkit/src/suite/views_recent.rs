@@ -216,6 +216,10 @@ pub async fn the_last_failure_is_told_however_long_ago<F: Fixture>(fixture: F) {
     assert_eq!(told, Some(expected.clone()));
     let crm = recent.destinations.get(&destination("crm"));
     assert_eq!(crm.and_then(|health| health.last_failure.clone()), None);
+    let delivered = |to| health(&recent, to).last_delivered;
+    // Each delivered attempt takes a quarter of a second, as each start is one into its second.
+    assert!(delivered("chat").is_some_and(|at| at >= after(9) && at < after(10)));
+    assert!(delivered("crm").is_some_and(|at| at >= START && at < after(1)));
     let stage = stage.reopened().await;
     let recent = stage.recent(after(3 * 86_400)).await;
     assert_eq!(health(&recent, "chat").last_failure, Some(expected));
@@ -225,12 +229,18 @@ pub async fn the_last_failure_is_told_however_long_ago<F: Fixture>(fixture: F) {
     let recent = stage.recent(after(3 * 86_400)).await;
     let last = health(&recent, "chat").last_failure.clone();
     assert_eq!(last.map(|failure| failure.at), Some(after(5)));
+    // What a clock told that was ahead does not hide what comes.
+    let wrong = after(400 * 86_400);
+    let ahead = stage.one("shop", "ahead", "chat", wrong).await;
+    stage.fail(&ahead.key, wrong, DEAD).await;
     // A status stands for the answer, whose words are the destination's.
     let next = stage.one("shop", "4", "chat", after(60)).await;
     stage.fail(&next.key, after(60), DEAD).await;
     let recent = stage.recent(after(61)).await;
     let last = health(&recent, "chat").last_failure.clone();
-    assert_eq!(last.expect("one").why, "answer 500");
+    let last = last.expect("one");
+    assert_eq!(last.why, "answer 500");
+    assert!(last.at < after(61), "{}", last.at);
 }
 
 pub async fn when_something_last_came_from_a_source_is_told<F: Fixture>(fixture: F) {

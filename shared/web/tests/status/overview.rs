@@ -70,6 +70,7 @@ async fn the_overview_has_the_last_hour() {
             "failed": 6,
             "p50_ms": { "ms": 20, "or_more": false },
             "p95_ms": { "ms": 10_000, "or_more": true },
+            "last_delivered": null,
             "last_failure": { "at": "2025-11-29T20:00:00.000Z", "why": "answer 503" },
             "in_flight": 0,
             "oldest_due": "2025-11-29T20:00:00.000Z",

@@ -175,7 +175,7 @@ pub(super) async fn settle<S: Stream>(fold: &Fold<S>) {
 
 /// How many events are counted, and how many deliveries wait.
 pub(super) async fn counted(clients: &Clients) -> (u64, u64) {
-    let counters = totals(clients).all().await.expect("read");
+    let counters = totals(clients).all(NOW).await.expect("read");
     let totals = counters.overview().totals;
     (totals.stored, totals.waiting)
 }

@@ -123,7 +123,7 @@ async fn the_order_between_shards_makes_no_difference() {
             settle(&fold_of(&clients, &made)).await;
         }
         let of = self::made::totals(&clients);
-        totals.push(of.all().await.expect("read").overview());
+        totals.push(of.all(NOW).await.expect("read").overview());
     }
     assert_eq!(totals[0], totals[1]);
     let all = totals[0].totals;

@@ -90,6 +90,7 @@ impl Model {
             overview.totals.waiting += part.waiting;
             overview.totals.held += part.held;
             overview.totals.dead += part.dead;
+            overview.totals.expired += part.expired;
         }
         overview.totals.declined = overview.declined.iter().map(|part| part.count).sum();
         agreed(overview)

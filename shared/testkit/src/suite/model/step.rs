@@ -388,7 +388,9 @@ impl Model {
     fn remove(&mut self, id: &EventId) {
         let kept = self.events.remove(id).expect("the model has it");
         for standing in kept.deliveries.values() {
-            add(self.part(&standing.key.destination), standing.state);
+            let part = self.part(&standing.key.destination);
+            add(part, standing.state);
+            part.expired += u64::from(standing.state == State::Dead);
         }
         self.gone.push(kept.event);
     }
