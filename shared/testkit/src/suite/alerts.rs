@@ -148,9 +148,11 @@ pub async fn a_replayed_one_waits_since_it_was_due_like_one_that_is_redriven<F: 
     };
     let stands = standing(&stage, "a").await;
     assert_eq!(stands.waiting_since, Some(after(100_000)));
-    let key = &replayed[0].key;
+    let [queued] = replayed.as_slice() else {
+        panic!("one is planned")
+    };
     stage
-        .fail(key, after(100_000), Next::Waiting(after(100_060)))
+        .fail(&queued.key, after(100_000), Next::Waiting(after(100_060)))
         .await;
     let stands = standing(&stage, "a").await;
     assert_eq!(stands, waits(100_060, true), "not since its event came");

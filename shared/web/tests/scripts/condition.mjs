@@ -5,11 +5,11 @@ const { setServerTime } = await script("time");
 
 const NOW = Date.parse("2026-07-01T12:00:00.000Z");
 const at = (seconds) => new Date(NOW + seconds * 1000).toISOString();
-const health = (more) => ({ delivered: 0, failed: 0, last_failure: null, oldest_due: null, ...more });
+const health = (more) => ({ delivered: 0, failed: 0, last_delivered: null, last_failure: null, oldest_due: null, ...more });
 const overview = (health, more) => ({
   held: [],
-  totals: { dead: 0 },
-  destinations: { crm: { delivered: 0, waiting: 0, held: 0, dead: 0 } },
+  totals: { dead: 0, expired: 0 },
+  destinations: { crm: { delivered: 0, waiting: 0, held: 0, dead: 0, expired: 0 } },
   recent: { destinations: health ? { crm: health } : {}, sources: {} },
   ...more,
 });
@@ -21,13 +21,13 @@ await tell({
   words: () => {
     const failure = (seconds) => ({ at: at(seconds), why: "answer 503" });
     assert.equal(condition(health({ failed: 1, last_failure: failure(-5) })), "failing");
-    assert.equal(condition(health({ delivered: 99, failed: 1, last_failure: failure(-5) })), "failing");
-    assert.equal(
-      condition(health({ failed: 6, last_failure: failure(-1800) })),
-      "failing",
-      "nothing was delivered since",
-    );
-    assert.equal(condition(health({ delivered: 99, failed: 1, last_failure: failure(-1800) })), "fine", "it is over");
+    const after = (failed, ago, delivered) =>
+      condition(health({ delivered: 99, failed, last_failure: failure(-ago), last_delivered: at(-delivered) }));
+    assert.equal(after(1, 5, 6), "failing", "the last attempt failed");
+    assert.equal(after(1, 1800, 1801), "failing", "and nothing was delivered since");
+    assert.equal(after(1, 5, 4), "fine", "retries are for such");
+    assert.equal(after(40, 50, 4), "failing", "many do");
+    assert.equal(after(40, 70, 4), "fine", "it is over");
     assert.equal(condition(health({ delivered: 1, oldest_due: at(-61) })), "late");
     assert.equal(condition(health({ delivered: 1, oldest_due: at(30) })), "fine", "it waits for its pause to end");
     assert.equal(condition(health({ delivered: 1 })), "fine");
@@ -37,7 +37,9 @@ await tell({
     assert.equal(conditionOf("crm", { held: [], recent: undefined }), "quiet", "the last hour is not known");
     const signs = (of) => troubles(of).map(({ sign }) => sign);
     assert.deepEqual(signs(overview(health({}))), []);
-    assert.deepEqual(signs(overview(health({ failed: 1 }), { totals: { dead: 2 } })), ["failing", "dead"]);
+    const totals = (dead, expired) => ({ totals: { dead, expired } });
+    assert.deepEqual(signs(overview(health({ failed: 1 }), totals(2, 1))), ["failing", "dead"]);
+    assert.deepEqual(signs(overview(health({}), totals(2, 2))), [], "what expired cannot be redriven");
     assert.deepEqual(signs(overview(health({}), { held: ["crm"] })), ["held"]);
     const sources = {
       shop: { last_refusal: at(-60) },

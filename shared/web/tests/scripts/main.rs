@@ -132,6 +132,21 @@ fn a_redrive_in_calls_ends_when_what_was_there_at_first_has_moved() {
 }
 
 #[test]
+fn a_replay_that_is_cut_goes_on_as_the_same_one() {
+    tell("replay", "cut anywhere", "UTC");
+}
+
+#[test]
+fn a_count_says_until_when_it_counted() {
+    tell("replay", "counted", "UTC");
+}
+
+#[test]
+fn a_release_is_asked_for_once() {
+    tell("replay", "release", "UTC");
+}
+
+#[test]
 fn named_dead_letters_go_in_calls_that_the_server_takes() {
     tell("redrive", "named", "UTC");
 }

@@ -14,6 +14,7 @@ const element = () => ({
   classList: { add: nothing },
   dataset: {},
 });
+globalThis.addEventListener = nothing;
 globalThis.document = { getElementById: element, createElement: element, querySelectorAll: () => [] };
 
 export { assert };

@@ -6,7 +6,7 @@ const overview = {
   your_endpoint: { set: true },
   held: ["chat"],
   sources: { shop: { stored: 7 } },
-  destinations: { chat: { dead: 0, held: 3 }, crm: { dead: 2, held: 0 } },
+  destinations: { chat: { dead: 0, expired: 0, held: 3 }, crm: { dead: 3, expired: 1, held: 0 } },
   recent: { destinations: { crm: { delivered: 0, failed: 4 } } },
 };
 const to = (...names) => names.map((name) => ({ to: name, action: "deliver" }));

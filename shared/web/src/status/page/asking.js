@@ -2,7 +2,8 @@
 
 import { button, el } from "./text.js";
 
-// Asks; gives the fields' values by name, or null when it was called off.
+// Asks; gives the fields' values by name, or null when it was called off. Where there is nothing to fill in, the way back has the
+// focus: what cannot be undone takes more than one key.
 export function ask({ title, text, confirm, fields = [] }) {
   const dialog = el("dialog", "ask");
   const head = el("h2", "", title);
@@ -10,18 +11,15 @@ export function ask({ title, text, confirm, fields = [] }) {
   dialog.setAttribute("aria-labelledby", head.id);
   const go = el("button", "strong", confirm);
   go.type = "submit";
+  const back = button("Cancel", () => dialog.close());
+  back.autofocus = fields.length === 0;
   const form = el(
     "form",
     "",
     head,
     ...[text].flat().map((line) => el("p", "", line)),
     ...fields,
-    el(
-      "p",
-      "buttons",
-      go,
-      button("Cancel", () => dialog.close()),
-    ),
+    el("p", "buttons", go, back),
   );
   form.method = "dialog";
   dialog.append(form);

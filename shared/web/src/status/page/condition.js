@@ -4,20 +4,32 @@ import { to } from "./places.js";
 import { link, many, name, number } from "./text.js";
 import { ago, now } from "./time.js";
 
-// A failure counts as going on for so long after it.
-const GOES_ON_MS = 10 * 60_000;
+// Where this share of an hour's attempts fails, it goes on for so long after a failure, whatever was delivered since.
+const TOO_MANY = 0.2;
+const GOES_ON_MS = 60_000;
 const LATE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 const past = (iso, ms) => Boolean(iso) && now() - Date.parse(iso) > ms;
 const within = (iso, ms) => Boolean(iso) && now() - Date.parse(iso) <= ms;
+const later = (one, other) => Boolean(one) && (!other || Date.parse(one) > Date.parse(other));
+
+// The dead letters that can be redriven: what nobody redrove while it was kept is gone.
+export const toRedrive = ({ dead, expired }) => Math.max(dead - expired, 0);
+
+// Whether its last attempt failed, or many do.
+function fails({ delivered, failed, last_delivered, last_failure }) {
+  if (failed === 0) return false;
+  if (delivered === 0 || later(last_failure?.at, last_delivered)) return true;
+  return failed >= TOO_MANY * (delivered + failed) && within(last_failure?.at, GOES_ON_MS);
+}
 
 // held, failing, late, fine or quiet.
 export function conditionOf(of, { held, recent }) {
   const health = recent?.destinations[of];
   if (held.includes(of)) return "held";
   if (health === undefined) return "quiet";
-  if (health.failed > 0 && (health.delivered === 0 || within(health.last_failure?.at, GOES_ON_MS))) return "failing";
+  if (fails(health)) return "failing";
   if (past(health.oldest_due, LATE_MS)) return "late";
   return health.delivered + health.failed > 0 ? "fine" : "quiet";
 }
@@ -73,12 +85,13 @@ export function troubles(overview) {
   const found = Object.keys(overview.destinations)
     .map((of) => destination(of, overview))
     .filter(Boolean);
-  const dead = Object.entries(overview.destinations).filter(([, totals]) => totals.dead > 0);
-  if (overview.totals.dead > 0) {
-    const of = dead.map(([of, totals]) => `${of} ${number(totals.dead)}`).join(", ");
+  const dead = Object.entries(overview.destinations).filter(([, totals]) => toRedrive(totals) > 0);
+  const count = toRedrive(overview.totals);
+  if (count > 0) {
+    const of = dead.map(([of, totals]) => `${of} ${number(toRedrive(totals))}`).join(", ");
     found.push({
       sign: "dead",
-      line: [`${many(overview.totals.dead, "dead letter waits", "dead letters wait")} to be redriven: ${of}.`],
+      line: [`${many(count, "dead letter waits", "dead letters wait")} to be redriven: ${of}.`],
       to: [link(to("failed"), "redrive")],
     });
   }

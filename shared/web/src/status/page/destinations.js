@@ -1,7 +1,7 @@
 // The view of destinations: how each stands, hold and release, a test delivery, and the limits in force.
 
 import { PER_SECOND } from "./asking.js";
-import { conditionOf, rate } from "./condition.js";
+import { conditionOf, rate, toRedrive } from "./condition.js";
 import { act, tell } from "./notices.js";
 import { to } from "./places.js";
 import { run } from "./progress.js";
@@ -15,7 +15,8 @@ export const title = "Destinations";
 
 function numbers(of, { totals, health, condition }) {
   const last = health?.last_failure;
-  const dead = totals.dead > 0 ? link(to("failed", { destination: of }), state("dead", totals.dead)) : state("dead", 0);
+  const count = toRedrive(totals);
+  const dead = count > 0 ? link(to("failed", { destination: of }), state("dead", count)) : state("dead", 0);
   const pieces = [
     el(
       "span",
@@ -53,22 +54,18 @@ async function hold(of, app) {
   app.changed();
 }
 
-async function release(of, perSecond, app) {
-  let done = 0;
-  const step = async () => {
+// One call: what it leaves follows by itself, and another call would take back the hold of whoever holds it meanwhile.
+export function released(of, perSecond) {
+  return async () => {
     const told = await change("POST", "/admin/release", { destination: of, per_second: perSecond });
-    done += told.released;
-    const more = told.left > 0 && told.released > 0;
-    app.changed();
-    return {
-      said: `${many(done, "delivery", "deliveries")} released, ${number(told.left)} left.`,
-      done,
-      of: done + told.left,
-      more,
-      pause: (told.released / perSecond) * 1000,
-    };
+    const rest = told.left > 0 ? ` ${number(told.left)} more follow by themselves, at the same pace.` : "";
+    const said = `${many(told.released, "delivery", "deliveries")} released.${rest}`;
+    return { said, done: told.released, of: told.released + told.left, more: false };
   };
-  await run({ title: `Release of ${of}`, step, destinations: [of] });
+}
+
+async function release(of, perSecond, app) {
+  await run({ title: `Release of ${of}`, step: released(of, perSecond), destinations: [of] });
   app.changed();
 }
 
@@ -130,7 +127,7 @@ export function open(_, app) {
         if (!cards.has(of)) cards.set(of, card(of, app));
         cards.get(of).show({
           condition: conditionOf(of, overview),
-          totals: overview.destinations[of] ?? { delivered: 0, waiting: 0, held: 0, dead: 0 },
+          totals: overview.destinations[of] ?? { delivered: 0, waiting: 0, held: 0, dead: 0, expired: 0 },
           health: overview.recent?.destinations[of],
           rule: rules[of],
         });

@@ -1,5 +1,6 @@
 // The view of what failed: dead letters by destination and reason, each of them, and what puts them back.
 
+import { toRedrive } from "./condition.js";
 import { act } from "./notices.js";
 import { to, toEvent } from "./places.js";
 import * as redrive from "./redrive.js";
@@ -131,7 +132,9 @@ export function open(place, app) {
     },
     show({ overview }, data) {
       const { totals, destinations } = overview;
-      renew(every, [totals.dead, Object.entries(destinations).map(([of, { dead }]) => [of, dead])], ([dead, of]) => [
+      const left = toRedrive(totals);
+      const { expired } = totals;
+      renew(every, [left, Object.entries(destinations).map(([of, its]) => [of, toRedrive(its)])], ([dead, of]) => [
         ...of
           .filter(([, count]) => count > 0)
           .map(([name, count]) =>
@@ -143,14 +146,15 @@ export function open(place, app) {
       const looked = data.groups.looked;
       const counted = data.groups.items.reduce((sum, group) => sum + group.count, 0);
       const partly =
-        counted < totals.dead
+        counted < left
           ? ` The groups below count the newest ${number(counted)}${looked?.back_to ? ", back to " : "."}`
           : "";
-      renew(line, [totals.dead, partly, looked], () => [
-        totals.dead === 0
-          ? "No dead letters: every delivery was delivered, waits or is held."
-          : `${many(totals.dead, "dead letter")}.${partly}`,
+      renew(line, [left, expired, partly, looked], () => [
+        left === 0
+          ? "No dead letter can be redriven."
+          : `${many(left, "dead letter")}.${partly}`,
         partly && looked?.back_to ? moment(looked.back_to) : "",
+        expired > 0 ? ` ${many(expired, "more was", "more were")} kept until the end and never redriven.` : "",
       ]);
       groups.show(data.groups.items.filter((group) => !destination || group.destination === destination));
       // What is chosen stands still: new dead letters would push it off the list.

@@ -1,6 +1,6 @@
 // How destinations do, as a table: attempts of the last hour, and what stands now.
 
-import { rate } from "./condition.js";
+import { rate, toRedrive } from "./condition.js";
 import { to } from "./places.js";
 import { table } from "./tables.js";
 import { el, foreign, link, name, none, number, span, state } from "./text.js";
@@ -32,8 +32,10 @@ export function health() {
       ["Held", (row) => number(row.totals.held)],
       [
         "Dead",
-        (row) =>
-          row.totals.dead > 0 ? link(to("failed", { destination: row.name }), state("dead", row.totals.dead)) : "0",
+        (row) => {
+          const dead = toRedrive(row.totals);
+          return dead > 0 ? link(to("failed", { destination: row.name }), state("dead", dead)) : "0";
+        },
       ],
     ],
   });

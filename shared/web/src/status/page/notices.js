@@ -5,8 +5,13 @@ import { button, el, plain } from "./text.js";
 
 const place = document.getElementById("notices");
 
+// What was said of another view is in the way.
+export function hush() {
+  place.replaceChildren();
+}
+
 function show(kind, children) {
-  const close = button("Close", () => place.replaceChildren(), "link");
+  const close = button("Close", hush, "link");
   place.replaceChildren(el("p", `notice ${kind}`, ...children, " ", close));
 }
 
@@ -14,10 +19,11 @@ export function tell(...children) {
   show("good", children);
 }
 
-export function complain(error, doing) {
+// `rest` says how the rest is done, where something was done before it failed.
+export function complain(error, doing, rest = "The same again moves the rest.") {
   console.warn(error);
   const moved = error.told?.moved;
-  const half = moved > 0 ? ` ${moved} were moved before that; the same again moves the rest.` : "";
+  const half = moved > 0 ? ` ${moved} were moved before that. ${rest}` : "";
   show("bad", [`${doing}: ${plain(why(error), 300)}.${half}`]);
 }
 

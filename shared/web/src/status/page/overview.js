@@ -28,6 +28,7 @@ const TOTALS = [
   ["waiting", "waiting"],
   ["held", "held"],
   ["dead", "dead letters"],
+  ["expired", "expired unsent"],
 ];
 const SIGNS = { failing: "✕ failing", late: "◷ late", dead: "✕ dead letters", held: "‖ held", refused: "! refused" };
 

@@ -1,5 +1,6 @@
 // The page: which view is open, and reading again what it shows. What was read last stays until something newer is there.
 
+import { toRedrive } from "./condition.js";
 import * as destinations from "./destinations.js";
 import * as endpoint from "./endpoint.js";
 import * as event from "./event.js";
@@ -7,6 +8,7 @@ import * as events from "./events.js";
 import * as failed from "./failed.js";
 import { lists } from "./lists.js";
 import * as overview from "./overview.js";
+import { hush } from "./notices.js";
 import { placeOf } from "./places.js";
 import { follow } from "./progress.js";
 import { keepReading } from "./reading.js";
@@ -22,6 +24,8 @@ const VIEWS = new Map(
   Object.entries({ "": overview, events, failed, refused, replay, destinations, endpoint, sources }),
 );
 const ROUTES_HOLD = 10_000;
+// An answer that takes longer is worth a word.
+const SLOW = 4_000;
 
 // What all views share. `again` reads now, `changed` also what is read only when the totals say so.
 const app = { overview: null, routes: null, again: () => {}, changed };
@@ -59,12 +63,12 @@ function open() {
 }
 
 function showTitle() {
-  const dead = app.overview?.totals.dead ?? 0;
+  const dead = app.overview === null ? 0 : toRedrive(app.overview.totals);
   document.title = `${dead > 0 ? `(${number(dead)} failed) ` : ""}${byId("head").textContent} · Switchboard`;
 }
 
 function showCounts({ totals, held, at, version }) {
-  const counts = { dead: totals.dead, held: held.length };
+  const counts = { dead: toRedrive(totals), held: held.length };
   for (const place of document.querySelectorAll("[data-count]")) {
     const count = counts[place.dataset.count];
     const words = place.dataset.count === "held" ? `${number(count)} held` : number(count);
@@ -95,6 +99,7 @@ function showFault(error) {
 // Reads what is needed, then shows it: never a half.
 async function read() {
   const of = view;
+  const slow = setTimeout(() => stand("stale", "Waiting", "It does not answer"), SLOW);
   try {
     const before = app.overview;
     const seen = await get("/api/overview");
@@ -124,19 +129,21 @@ async function read() {
     showTitle();
   } catch (error) {
     console.warn(error);
-    stand("stale", "Not reachable", error);
+    stand("stale", "Not reachable", `Not reachable: ${why(error)}`);
     return false;
+  } finally {
+    clearTimeout(slow);
   }
   stand("live", "Live");
   return true;
 }
 
 // Changes the state's text only when the state changes: it is read aloud.
-function stand(state, text, error) {
+function stand(state, text, trouble = "") {
   document.body.dataset.state = state;
   say(byId("state"), text);
   byId("trouble").hidden = state !== "stale";
-  byId("trouble").dataset.why = error ? why(error) : "";
+  byId("trouble").dataset.why = trouble;
 }
 
 function tick() {
@@ -144,7 +151,7 @@ function tick() {
   view?.tick?.(app);
   const stale = document.body.dataset.state === "stale";
   const of = readAt === null ? "Nothing was read yet." : `What is shown is of ${local(readAt)}, ${age(readAt)}.`;
-  if (stale) say(byId("trouble-text"), `Not reachable: ${byId("trouble").dataset.why}. ${of}`);
+  if (stale) say(byId("trouble-text"), `${byId("trouble").dataset.why}. ${of}`);
   say(byId("age"), stale && readAt !== null ? age(readAt) : "");
 }
 
@@ -156,6 +163,7 @@ function enter(state) {
   left.set(entry, scrollY);
   const back = state?.entry !== undefined;
   document.querySelector("dialog")?.close();
+  hush();
   entry = back ? state.entry : Date.now();
   if (!back) history.replaceState({ entry }, "");
   open();

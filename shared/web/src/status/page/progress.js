@@ -1,8 +1,10 @@
 // What takes several calls: one panel for each, on every view, with how much is done, what is left, a button to stop it,
-// and what became of it since.
+// one to go on where it was cut or stopped, and what became of it since.
 
+import { toRedrive } from "./condition.js";
 import { complain } from "./notices.js";
 import { renew } from "./renew.js";
+import { stayWhile } from "./server.js";
 import { button, el, number, span } from "./text.js";
 
 // A pause as long as this is said.
@@ -23,18 +25,25 @@ function pause(ms, panel) {
   });
 }
 
+// Whatever is not whole yet is known to its panel only: leaving the page asks first, and being signed out does not leave it.
+const isUnfinished = () => Array.from(panels).some((panel) => !panel.whole);
+stayWhile(isUnfinished);
+addEventListener("beforeunload", (event) => {
+  if (isUnfinished()) event.preventDefault();
+});
+
 // Calls `step` until it has nothing more to do. A step gives `{ said, done, of, pause, more }`: what to say of it, how
 // much is done of how much, and for how many milliseconds to wait before the next one, so that the starts stay spread.
-// `destinations` are those whose numbers tell what became of it. What is `passing` leaves no panel when it is done. Gives
-// whether it came to its end.
+// `destinations` are those whose numbers tell what became of it. What is `passing` leaves no panel when it is done. A step
+// that failed, or one before which it was stopped, is made when it goes on. Gives whether it came to its end.
 export async function run({ title, step, destinations = [], links = [], passing = false }) {
   const bar = el("progress");
   bar.setAttribute("aria-label", title);
   const said = el("p", "", "asking…");
   said.setAttribute("role", "status");
   const since = el("p", "quiet");
-  const panel = { since, destinations, stop: () => (panel.stopped = true), stopped: false, from: null };
-  const end = button("Stop", () => panel.stop());
+  const panel = { since, destinations, stop: () => {}, stopped: false, whole: false, from: null };
+  const buttons = el("span", "buttons");
   panel.element = el(
     "div",
     "panel",
@@ -42,39 +51,57 @@ export async function run({ title, step, destinations = [], links = [], passing 
     bar,
     said,
     since,
-    el("p", "buttons", ...links, end),
+    el("p", "buttons", ...links, buttons),
   );
   panels.add(panel);
   place.append(panel.element);
   place.hidden = false;
   begin(panel);
-  let whole = false;
+  do await part(panel, { title, step, bar, said, buttons });
+  while (!panel.whole && (await goesOn(panel, buttons)));
+  if (panel.whole && passing) close(panel);
+  if (panel.whole) buttons.replaceChildren(closing(panel));
+  return panel.whole;
+}
+
+// Steps, until nothing is left, one fails or it is stopped.
+async function part(panel, { title, step, bar, said, buttons }) {
+  panel.stopped = false;
+  panel.stop = () => (panel.stopped = true);
+  buttons.replaceChildren(button("Stop", () => panel.stop()));
   try {
-    for (;;) {
+    while (!panel.stopped) {
       const told = await step();
       said.textContent = told.said;
       bar.max = Math.max(told.of ?? told.done, 1);
       bar.value = told.done;
-      whole = !told.more;
-      if (whole || panel.stopped) break;
+      panel.whole = !told.more;
+      if (panel.whole) return;
       if (told.pause >= TELLING_MS)
         said.textContent += ` The next in ${span(told.pause)}, so that the starts stay spread; keep the page open.`;
-      await pause(told.pause ?? 0, panel);
-      if (panel.stopped) break;
+      if (!panel.stopped) await pause(told.pause ?? 0, panel);
     }
-    if (!whole) said.textContent += " Stopped.";
+    said.textContent += " Stopped.";
   } catch (error) {
-    complain(error, title);
-    said.textContent += " It did not end: the same again does the rest.";
+    complain(error, title, "Go on there does the rest.");
+    said.textContent += " Cut: Go on does the rest.";
   }
-  if (whole && passing) close(panel);
-  end.replaceWith(
-    button("Close", () => {
-      close(panel);
-      document.getElementById("head").focus();
-    }),
-  );
-  return whole;
+}
+
+// Whether somebody wants the rest.
+function goesOn(panel, buttons) {
+  return new Promise((decide) => {
+    const on = button("Go on", () => decide(true), "strong");
+    buttons.replaceChildren(on, closing(panel, () => decide(false)));
+  });
+}
+
+function closing(panel, also = () => {}) {
+  return button("Close", () => {
+    close(panel);
+    also();
+    document.getElementById("head").focus();
+  });
 }
 
 function close(panel) {
@@ -96,7 +123,7 @@ export function follow(seen) {
     const lines = panel.destinations.slice(0, 8).map((name) => {
       const [was, is] = [panel.from[name], seen.destinations[name] ?? {}];
       const grown = (what) => number(Math.max((is[what] ?? 0) - (was[what] ?? 0), 0));
-      return `${name}: ${grown("delivered")} delivered since, ${number(is.waiting ?? 0)} waiting, ${number(is.dead ?? 0)} dead letters`;
+      return `${name}: ${grown("delivered")} delivered since, ${number(is.waiting ?? 0)} waiting, ${number(toRedrive({ dead: 0, expired: 0, ...is }))} dead letters`;
     });
     renew(panel.since, lines, () => lines.map((line) => el("span", "line-of", line)));
   }

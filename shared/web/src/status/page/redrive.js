@@ -2,6 +2,7 @@
 // than one call moves goes on in steps, as far apart as the starts are spread.
 
 import { ask, PER_SECOND, rate } from "./asking.js";
+import { toRedrive } from "./condition.js";
 import { toEvent } from "./places.js";
 import { run } from "./progress.js";
 import { change, get, query } from "./server.js";
@@ -79,7 +80,7 @@ async function confirmed(title, count, what) {
 
 export async function chosen(app, letters) {
   const title = `Redrive ${many(letters.length, "dead letter")}`;
-  const perSecond = await confirmed(title, letters.length, `These are the ${many(letters.length, "chosen one")}.`);
+  const perSecond = await confirmed(title, letters.length, letters.length === 1 ? "This is the chosen one." : `These are the ${number(letters.length)} chosen ones.`);
   if (perSecond === null) return false;
   const destinations = Array.from(new Set(letters.map((letter) => letter.destination)));
   await run({
@@ -95,7 +96,8 @@ export async function chosen(app, letters) {
 }
 
 export async function ofDestination(app, destination) {
-  const count = app.overview.destinations[destination]?.dead ?? 0;
+  const totals = app.overview.destinations[destination];
+  const count = totals ? toRedrive(totals) : 0;
   const title = `Redrive all dead letters of ${destination}`;
   const perSecond = await confirmed(title, count, `${many(count, "delivery", "deliveries")} to ${destination}.`);
   if (perSecond === null) return;
@@ -104,9 +106,9 @@ export async function ofDestination(app, destination) {
 }
 
 export async function all(app) {
-  const of = Object.entries(app.overview.destinations).filter(([, totals]) => totals.dead > 0);
-  const count = app.overview.totals.dead;
-  const names = of.map(([name, totals]) => `${name} ${number(totals.dead)}`).join(", ");
+  const of = Object.entries(app.overview.destinations).filter(([, totals]) => toRedrive(totals) > 0);
+  const count = toRedrive(app.overview.totals);
+  const names = of.map(([name, totals]) => `${name} ${number(toRedrive(totals))}`).join(", ");
   const title = "Redrive all dead letters";
   const perSecond = await confirmed(title, count, `${many(count, "delivery", "deliveries")}: ${names}.`);
   if (perSecond === null) return;

@@ -14,9 +14,10 @@ export const title = "Replay";
 const wish = (search, destination) =>
   Object.fromEntries(Object.entries({ ...search, to: destination }).filter(([, value]) => value));
 
-// The steps of a replay, or of its count: each call goes on where the one before ended.
-function steps(asked, perSecond, dry) {
-  const sum = { events: 0, deliveries: 0, looked: null, run: null };
+// The steps of a replay, or of its count: each call goes on where the one before ended. The first call of a replay only
+// begins it, so that whatever fails or is lost later is made again as it was, and replays nothing twice.
+export function steps(asked, perSecond, dry) {
+  const sum = { events: 0, deliveries: 0, looked: null, until: null, run: null };
   let progress = null;
   const step = async () => {
     const told = await change("POST", "/admin/replay", {
@@ -24,14 +25,11 @@ function steps(asked, perSecond, dry) {
       per_second: perSecond,
       dry_run: dry,
       ...(progress === null ? {} : { progress }),
-    }).catch((error) => {
-      // What was cut goes on as the same replay, also when it was the first call.
-      progress = error.told?.progress ?? progress;
-      throw error;
     });
     sum.events += told.events;
     sum.deliveries += told.deliveries;
     sum.looked = { at: (sum.looked?.at ?? 0) + (told.looked?.at ?? 0), back_to: told.looked?.back_to ?? null };
+    sum.until = told.until;
     sum.run = told.run;
     progress = told.progress;
     const what = dry ? "would be replayed" : "replayed";
@@ -61,7 +59,9 @@ export function open(place, app) {
   form.append(fields, el("p", "buttons", count, link(to("replay"), "Clear")));
   let made = false;
 
-  function offer(asked, perSecond, { events, deliveries, looked }) {
+  // What came after it was counted is not meant.
+  function offer(counted, perSecond, { events, deliveries, looked, until }) {
+    const asked = { ...counted, until };
     const what = `${many(events, "event")}, ${many(deliveries, "new delivery", "new deliveries")}`;
     const go = button(
       `Replay ${what}`,

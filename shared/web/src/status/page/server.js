@@ -14,8 +14,16 @@ export class Problem extends Error {
   }
 }
 
+// Whether the page is kept although nobody is signed in any more.
+let stays = () => false;
+
+export function stayWhile(check) {
+  stays = check;
+}
+
 async function problem(answer) {
   if (answer.status === 401) {
+    if (stays()) return new Problem(401, { detail: "you are signed out: sign in on another tab, then go on here" });
     // The sign-in page stands at the same address, and leads back to this view.
     location.reload();
     return new Problem(401, { detail: "signed out" });

@@ -1,7 +1,7 @@
 // The drawn switchboard: from each source by kind to each destination. The line out of a source carries how many events
 // it stored, the line into a destination how its attempts of the last hour ended.
 
-import { conditionOf } from "./condition.js";
+import { conditionOf, toRedrive } from "./condition.js";
 import { drawn, svg } from "./drawing.js";
 import { el, many, number, plain } from "./text.js";
 
@@ -37,7 +37,7 @@ export function planOf(overview, routes) {
       name,
       condition: conditionOf(name, overview),
       health: overview.recent?.destinations[name] ?? { delivered: 0, failed: 0 },
-      dead: overview.destinations[name]?.dead ?? 0,
+      dead: overview.destinations[name] ? toRedrive(overview.destinations[name]) : 0,
       held: overview.destinations[name]?.held ?? 0,
     })),
   };
