@@ -9,7 +9,7 @@ use switchboard_core::delivery::State;
 use switchboard_core::event::Event;
 use switchboard_core::identity::EventId;
 use switchboard_core::ports::{Answer, Queued, SameBody};
-use switchboard_core::views::{DeliveryView, EventRow, EventView, death_line};
+use switchboard_core::views::{DELIVERIES_SHOWN, DeliveryView, EventRow, EventView, death_line};
 
 use crate::failure::failed;
 use crate::family::Family;
@@ -25,7 +25,7 @@ use crate::{Aws, keys};
 const MOST_REPEATS: i32 = 1000;
 
 impl Aws {
-    /// One event with its deliveries and their attempts. Three reads, whatever there is of it.
+    /// One event with its deliveries and their attempts. Three reads, and one more for each megabyte that its replays came to.
     pub(crate) async fn event_view(&self, id: &EventId) -> Answer<Option<EventView>> {
         let Some(head) = self.head(id).await? else {
             return Ok(None);
@@ -114,6 +114,7 @@ fn view(head: &Head, family: &Family, repeats: &[Counted]) -> EventView {
         let key = |view: &DeliveryView| (view.run, view.destination.clone(), view.action.clone());
         key(a).cmp(&key(b))
     });
+    deliveries.drain(..deliveries.len().saturating_sub(DELIVERIES_SHOWN));
     let other = repeats
         .iter()
         .filter(|repeat| repeat.same_body == SameBody::No);

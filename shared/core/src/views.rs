@@ -216,6 +216,9 @@ pub struct DeliveryView {
     pub log: Vec<AttemptRecord>,
 }
 
+/// Most deliveries of one event that are shown: of an event that was replayed many times the newest.
+pub const DELIVERIES_SHOWN: usize = 100;
+
 /// One event, whole but for its body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EventView {
@@ -226,7 +229,7 @@ pub struct EventView {
     pub repeats_with_other_body: u64,
     /// Until when it is kept.
     pub kept_until: Timestamp,
-    /// Its deliveries.
+    /// Its deliveries, at most [`DELIVERIES_SHOWN`]; its row counts all of them.
     #[serde(rename = "delivery_list")]
     pub deliveries: Vec<DeliveryView>,
 }

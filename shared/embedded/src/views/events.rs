@@ -13,8 +13,8 @@ use switchboard_core::identity::{EventId, Run};
 use switchboard_core::names::{DestinationName, SenderId};
 use switchboard_core::time::Timestamp;
 use switchboard_core::views::{
-    Cursor, DeliveryView, EventRow, EventSearch, EventView, LOOKED_AT, Looked, Page, PageAsk,
-    Searched, death_line,
+    Cursor, DELIVERIES_SHOWN, DeliveryView, EventRow, EventSearch, EventView, LOOKED_AT, Looked,
+    Page, PageAsk, Searched, death_line,
 };
 
 use crate::failure::Failure;
@@ -261,13 +261,14 @@ pub(super) fn event(connection: &Connection, id: &EventId) -> Result<Option<Even
     let by_state = deliveries(connection, seq, &EventSearch::default())?.by_state;
     let mut statement = connection.prepare_cached(
         "SELECT id, run, destination, action, state, due, reason, attempts, log FROM delivery WHERE event = ?1
-         ORDER BY run, destination, action",
+         ORDER BY run DESC, destination DESC, action DESC LIMIT ?2",
     )?;
-    let mut rows = statement.query([seq])?;
+    let mut rows = statement.query((seq, DELIVERIES_SHOWN))?;
     let mut deliveries = Vec::new();
     while let Some(row) = rows.next()? {
         deliveries.push(delivery(row)?);
     }
+    deliveries.reverse();
     Ok(Some(EventView {
         repeats_with_other_body: row.get(8)?,
         kept_until: Timestamp::from_millis(row.get(9)?),

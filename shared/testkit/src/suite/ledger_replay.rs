@@ -6,6 +6,7 @@
 use switchboard_core::delivery::State;
 use switchboard_core::identity::Run;
 use switchboard_core::ports::{Accepted, Ledger, Queued};
+use switchboard_core::views::DELIVERIES_SHOWN;
 
 use super::fixture::Fixture;
 use super::sample::{MANY, START, after, event, plan};
@@ -87,6 +88,24 @@ pub async fn every_run_has_its_own_deliveries<F: Fixture>(fixture: F) {
     runs.sort_unstable();
     assert_eq!(runs, [0, 1, 2, 3, 4]);
     assert_eq!(stage.totals().await.waiting, 5);
+}
+
+pub async fn of_many_runs_the_newest_deliveries_are_shown_and_all_are_counted<F: Fixture>(
+    fixture: F,
+) {
+    let stage = Stage::open(fixture).await;
+    let followed = stage.one("shop", "1001", "chat", START).await;
+    let event = &followed.event;
+    let all = u32::try_from(DELIVERIES_SHOWN).expect("a number") + 1;
+    for run in (1..all).map(Run) {
+        let plan = plan(event, run, &["chat"], after(9));
+        assert!(stage.replay(&event.id, run, &plan).await);
+    }
+    let view = stage.stored(&event.id).await;
+    let runs: Vec<_> = view.deliveries.iter().map(|shown| shown.run).collect();
+    assert_eq!(runs, (1..all).map(Run).collect::<Vec<_>>(), "not the first");
+    let counted = view.row.deliveries.get(State::Waiting.as_str());
+    assert_eq!(counted, Some(&u64::from(all)));
 }
 
 pub async fn the_same_run_at_once_is_stored_once<F: Fixture>(fixture: F) {

@@ -97,6 +97,7 @@ macro_rules! conformance {
                 a_run_that_is_stored_changes_nothing,
                 an_unknown_event_cannot_be_replayed,
                 every_run_has_its_own_deliveries,
+                of_many_runs_the_newest_deliveries_are_shown_and_all_are_counted,
                 the_same_run_at_once_is_stored_once,
                 an_event_that_no_route_named_can_be_replayed,
                 a_run_may_have_any_number_and_several_are_stored_at_once,

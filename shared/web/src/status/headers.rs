@@ -12,7 +12,8 @@ use switchboard_core::identity::EventId;
 use switchboard_core::time::Timestamp;
 
 /// What stands in the name of a header whose value is nobody's to read.
-const HIDDEN: [&str; 12] = [
+const HIDDEN: [&str; 15] = [
+    "assertion",
     "auth",
     "bearer",
     "cookie",
@@ -20,12 +21,17 @@ const HIDDEN: [&str; 12] = [
     "hmac",
     "jwt",
     "key",
-    "passw",
+    "oidc",
+    "pass",
+    "proof",
     "secret",
     "session",
-    "signature",
+    "sig",
     "token",
 ];
+/// So many letters and digits in a row are no word and no id of a sender's: a digest has 40 in hex, a key of 256 bits 43 in
+/// base64.
+const LONG: usize = 40;
 
 /// Events whose headers are kept.
 const KEPT: usize = 16;
@@ -41,7 +47,7 @@ pub(super) struct Told {
 impl Told {
     fn of(event: &Event) -> Self {
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
-            let value = (!is_hidden(name)).then(|| text(value));
+            let value = (!is_hidden(name) && !is_opaque(value)).then(|| text(value));
             (name.to_string(), value)
         };
         let mut kinds = event
@@ -57,6 +63,13 @@ impl Told {
 
 fn is_hidden(name: &HeaderName) -> bool {
     HIDDEN.iter().any(|part| name.as_str().contains(part))
+}
+
+/// Whether a value may be a proof or a key, whatever it is called.
+fn is_opaque(value: &HeaderValue) -> bool {
+    let is_of_one = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_".contains(byte);
+    let mut runs = value.as_bytes().split(|byte| !is_of_one(byte));
+    runs.any(|run| run.len() >= LONG && run.iter().any(u8::is_ascii_digit))
 }
 
 fn text(value: &HeaderValue) -> String {
@@ -103,6 +116,10 @@ mod tests {
             "x-gitlab-token",
             "set-cookie",
             "x-client-secret",
+            "paypal-transmission-sig",
+            "x-payload-sign",
+            "x-amzn-oidc-data",
+            "x-passcode",
         ] {
             assert!(is_hidden(&HeaderName::from_static(hidden)), "{hidden}");
         }
@@ -116,6 +133,27 @@ mod tests {
             "user-agent",
         ] {
             assert!(!is_hidden(&HeaderName::from_static(shown)), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_may_be_a_key_is_hidden_whatever_it_is_called() {
+        for opaque in [
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "v=Xq4r3mGJ0nDkP1sYw8T5uEoZc7VbN2aLfHtRiKjQxMU=",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ.sflKx",
+        ] {
+            assert!(is_opaque(&HeaderValue::from_static(opaque)), "{opaque}");
+        }
+        for plain in [
+            "application/vnd.shop.orders+json;charset=utf-8",
+            "msg_2bN4mGJ0nDkP1sYw8T5uEoZc7Vb",
+            "evt_1Q2xX2Eb5Fv4kbKVqkYp0w3n",
+            "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+            "Mozilla/5.0 (compatible; Shop-Captain-Hook)",
+            "https://example.com/a/very/long/path/that/only/has/words/in/it/and/no/number",
+        ] {
+            assert!(!is_opaque(&HeaderValue::from_static(plain)), "{plain}");
         }
     }
 }
