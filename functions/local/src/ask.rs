@@ -15,7 +15,7 @@ use url::{Url, form_urlencoded};
 use crate::command::{Endpoint, EndpointChange, Hold, Reach, Redrive, Release, Test};
 use crate::end::{Failed, say};
 use crate::token;
-use print::{json, shown};
+use print::{json, many, shown};
 
 mod lists;
 mod print;
@@ -236,13 +236,9 @@ pub(crate) async fn release(command: Release) -> Result<(), Failed> {
     let answer = ask(&command.reach, Method::POST, "/admin/release", Some(body)).await?;
     let released = number(&answer, "released")?;
     let line = format!(
-        "{} is released: {released} {} let go, {}",
+        "{} is released: {} let go, {}",
         command.destination,
-        if released == 1 {
-            "delivery"
-        } else {
-            "deliveries"
-        },
+        many(released, "delivery", "deliveries"),
         left(&answer)?
     );
     say(&json(command.output, &answer).unwrap_or(line));

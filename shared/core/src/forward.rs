@@ -38,6 +38,11 @@ const SIGNATURE_PREFIXES: [&str; 2] = ["webhook-", "svix-"];
 /// Everything outside visible ASCII, and the escape character itself.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
 
+/// Most headers of an event.
+const MOST: usize = 64;
+/// Most bytes that they come to.
+const LONGEST: usize = 16 * 1024;
+
 /// The sender's headers that go on, in the order they came, names in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct KeptHeaders(Vec<(HeaderName, HeaderValue)>);
@@ -68,11 +73,23 @@ impl KeptHeaders {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
+    /// Whether destinations take so many: the usual servers end at 100 headers, ours among them, and at 16 KiB.
+    pub(crate) fn fit(&self) -> bool {
+        self.0.len() <= MOST && self.length() <= LONGEST
+    }
+
+    /// The length of [`Self::to_lines`].
+    fn length(&self) -> usize {
+        let lengths = self
+            .0
+            .iter()
+            .map(|(name, value)| name.as_str().len() + value.len() + 3);
+        lengths.sum()
+    }
+
     /// One `name: value` line each, for the store; a header value never holds a line end.
     pub fn to_lines(&self) -> Vec<u8> {
-        let length =
-            |(name, value): &(HeaderName, HeaderValue)| name.as_str().len() + value.len() + 3;
-        let mut lines = Vec::with_capacity(self.0.iter().map(length).sum());
+        let mut lines = Vec::with_capacity(self.length());
         for (name, value) in &self.0 {
             lines.extend_from_slice(name.as_str().as_bytes());
             lines.extend_from_slice(b": ");

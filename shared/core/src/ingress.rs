@@ -17,7 +17,7 @@ use crate::identity::{EventId, Run};
 use crate::names::{ActionName, DestinationName};
 use crate::piece::Piece;
 use crate::ports::{Accepted, Answer, Backend, Note, Queued, SameBody};
-use crate::refusal::{Cause, DetailBudget, NearMiss, Reason, Refusal};
+use crate::refusal::{Cause, DetailBudget, NearMiss, Reason, Refusal, Unreadable};
 use crate::retry::jittered;
 use crate::route::{Plan, Planned};
 use crate::scheme::{self, Checked, near_miss};
@@ -85,7 +85,13 @@ impl<B: Backend> Ingress<B> {
                 .refuse(source, headers, &body, reason, checked, now)
                 .await;
         }
+        let kept = KeptHeaders::of(headers);
         let identity = match (source.scheme.identify)(headers, &body) {
+            Ok(identity) if kept.fit() => Ok(identity),
+            Ok(_) => Err(Unreadable::HeadersTooLarge),
+            Err(unreadable) => Err(unreadable),
+        };
+        let identity = match identity {
             Ok(identity) => identity,
             Err(unreadable) => {
                 let cause = Cause::Unreadable(unreadable);
@@ -100,7 +106,7 @@ impl<B: Backend> Ingress<B> {
             sender_id: identity.sender_id,
             kind: identity.kind,
             received_at: now,
-            headers: KeptHeaders::of(headers),
+            headers: kept,
             body,
         };
         let (accepted, planned) = match self.accept(&event).await {

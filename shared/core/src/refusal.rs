@@ -109,6 +109,9 @@ pub enum Unreadable {
         /// Its name.
         header: &'static str,
     },
+    /// Destinations would turn it away for ever.
+    #[error("it has over 64 headers, or over 16 KiB of them")]
+    HeadersTooLarge,
     /// Over the longest length.
     #[error("the id is longer than 1024 bytes or empty")]
     IdLength,

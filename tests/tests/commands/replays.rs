@@ -70,7 +70,7 @@ async fn a_replay_counts_first_and_then_delivers_under_new_keys() {
         (code, &*printed),
         (
             0,
-            "2 deliveries of 1 events are made (1 events looked at)\n"
+            "2 deliveries of 1 event are made (1 event looked at)\n"
         )
     );
     switchboard.wait_total("delivered", 11).await;

@@ -30,11 +30,35 @@ pub(super) fn shown(text: &str) -> String {
     Piece::clean(text.as_bytes()).as_str().to_owned()
 }
 
+/// "1 event", "3 events".
+pub(super) fn many(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+/// Longest cell of a table, in characters, so that one sender's names do not push all others off the screen.
+const LONGEST: usize = 60;
+
+/// A stranger's name in a table: as it is where it shows itself, else as JSON with all that does not, so that no two look
+/// alike; cut where it is long.
+fn exact(text: &str) -> String {
+    let plain = shown(text);
+    let whole = if plain == text || text.chars().count() > plain.chars().count() + LONGEST {
+        plain
+    } else {
+        ascii(&Value::from(text).to_string())
+    };
+    if whole.chars().count() <= LONGEST {
+        return whole;
+    }
+    let beginning: String = whole.chars().take(LONGEST).collect();
+    format!("{beginning}…")
+}
+
 /// A member of an answer as a table shows it: nothing where there is nothing.
 pub(super) fn cell(of: &Value, name: &str) -> String {
     match of.get(name) {
         None | Some(Value::Null) => "-".to_owned(),
-        Some(Value::String(text)) => shown(text),
+        Some(Value::String(text)) => exact(text),
         Some(other) => other.to_string(),
     }
 }
@@ -79,6 +103,25 @@ mod tests {
             !cell.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\n']),
             "{cell:?}"
         );
+    }
+
+    #[test]
+    fn names_that_differ_do_not_look_alike_and_long_ones_are_cut() {
+        let shown = |kind: &str| cell(&json!({ "kind": kind }), "kind");
+        let kinds = ["x y", "x  y", " x y", "x\ty", "x\u{0}y", "größe"];
+        let cells = kinds.map(shown);
+        assert_eq!(
+            cells,
+            [
+                "x y",
+                r#""x  y""#,
+                r#"" x y""#,
+                r#""x\ty""#,
+                r#""x\u0000y""#,
+                "größe"
+            ]
+        );
+        assert_eq!(shown(&"k".repeat(255)).chars().count(), LONGEST + 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::lists::parameters;
-use super::print::{json, shown};
+use super::print::{json, many, shown};
 use super::{asked, number, refused};
 use crate::command::Replay;
 use crate::end::{Failed, complain, say};
@@ -35,7 +35,10 @@ pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
         let answer = match asked {
             Ok((StatusCode::OK, answer)) => answer,
             Ok((status, problem)) => {
-                cut(&command, &body);
+                // What was not understood is not understood the next time either.
+                if !status.is_client_error() {
+                    cut(&command, &body);
+                }
                 return Err(refused(status, &problem));
             }
             Err(failed) => {
@@ -98,5 +101,10 @@ fn told(command: &Replay, sum: &Sum) -> String {
     } else {
         "are made"
     };
-    format!("{deliveries} deliveries of {events} events {done} ({looked} events looked at)")
+    format!(
+        "{} of {} {done} ({} looked at)",
+        many(*deliveries, "delivery", "deliveries"),
+        many(*events, "event", "events"),
+        many(*looked, "event", "events"),
+    )
 }

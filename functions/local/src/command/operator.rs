@@ -156,7 +156,7 @@ pub(crate) struct Redrive {
     /// These deliveries (dlv_…)
     #[arg(value_name = "DELIVERY", group = "which", value_parser = delivery)]
     pub(crate) deliveries: Vec<DeliveryId>,
-    /// How many start each second; 50 without it
+    /// How many start each second, up to 1000; 50 without it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) per_second: Option<u32>,
     #[command(flatten)]
@@ -178,7 +178,7 @@ pub(crate) struct Replay {
     /// Only what today's routes send to this destination
     #[arg(long, value_name = "NAME")]
     pub(crate) to: Option<String>,
-    /// How many start each second; 50 without it
+    /// How many start each second, up to 1000; 50 without it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) per_second: Option<u32>,
     /// Go on with a replay that was cut, which names this; all else must be as it was
@@ -217,8 +217,8 @@ pub(crate) struct Hold {
 pub(crate) struct Release {
     /// The destination
     pub(crate) destination: String,
-    /// How many held deliveries start each second; 50 without it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// How many held deliveries start each second, up to 1000; 50 without it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) per_second: Option<u32>,
     #[command(flatten)]
     pub(crate) output: Output,

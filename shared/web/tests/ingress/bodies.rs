@@ -27,6 +27,33 @@ async fn a_body_up_to_the_limit_is_stored_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn more_headers_than_destinations_take_are_unreadable_and_nothing_is_stored() {
+    let board = Switchboard::start().await;
+    let lines = |count: usize, length: usize| {
+        let mut lines = "content-length: 2\r\n".to_owned();
+        for n in 0..count {
+            write!(lines, "x-of-mine-{n}: {}\r\n", "v".repeat(length)).expect("written");
+        }
+        lines
+    };
+    // What the scheme reads goes on, too.
+    for (id, count, length, expected) in [
+        ("1", 60, 9, 200),
+        ("2", 65, 9, 400),
+        ("3", 15, 1000, 200),
+        ("4", 17, 1000, 400),
+    ] {
+        let mut request = head("/in/shop", id, b"{}", &lines(count, length));
+        request.extend(b"{}");
+        let answer = board.answer(request).await;
+        assert_eq!(answer.status, expected, "{count} of {length} bytes");
+    }
+    let cause = Cause::Unreadable(Unreadable::HeadersTooLarge);
+    assert_eq!(board.store.declined(), [cause, cause]);
+    assert_eq!(board.store.bodies().len(), 2);
+}
+
+#[tokio::test]
 async fn an_announced_body_over_the_limit_is_answered_at_once_and_nothing_is_stored() {
     let board = Switchboard::start().await;
     for length in ["1048577", "99999999999999999999999"] {

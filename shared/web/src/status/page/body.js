@@ -31,7 +31,8 @@ function pretty(set, to) {
     line.append("\n");
     return line;
   });
-  return { made, more: set.length > to };
+  const isCut = set.slice(0, to).some(({ parts }) => parts.some(([, text]) => text.length > LONGEST_TOKEN));
+  return { made, more: set.length > to, isCut };
 }
 
 // The parts of a form: names and values, decoded.
@@ -99,12 +100,17 @@ export function body(id) {
     }
     if (now === "pretty") {
       const isForm = kind.toLowerCase().startsWith("application/x-www-form-urlencoded");
-      const set = isForm ? formLines(text) : lines(text, LINES * grown);
+      // A byte order mark is no part of the JSON that was read.
+      const set = isForm ? formLines(text) : lines(text.replace(/^\ufeff/, ""), LINES * grown);
       const note = isForm ? "The fields of a form, decoded." : "Set out for reading; every value stands as it came.";
-      if (set !== null) return { ...pretty(set, LINES * grown), note };
+      if (set !== null) {
+        const laidOut = pretty(set, LINES * grown);
+        const cut = laidOut.isCut ? " Long values are cut: raw, or the bytes, have all of them." : "";
+        return { ...laidOut, note: note + cut };
+      }
     }
     const end = LETTERS * grown;
-    const note = now === "pretty" ? "This is no JSON: shown as it came." : "";
+    const note = now === "pretty" ? "This is no JSON, or nested too deep to be set out: shown as it came." : "";
     return { made: [fill(el("span"), text.slice(0, end), "\n\t")], more: text.length > end, note };
   }
 

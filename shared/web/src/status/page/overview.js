@@ -100,7 +100,7 @@ function section(id, head, ...children) {
 export function open() {
   const now = el("div");
   const [sums, picture, destinations, drawing, routes] = [totals(), hour(), health(), board(), routesTable()];
-  const refused = refusals(`Requests whose signature did not hold, the newest ${REFUSALS}`);
+  const refused = refusals("The newest requests whose signature did not hold");
   const queue = el("p", "quiet");
   const rule = el("div");
   rule.id = "retry";

@@ -52,7 +52,7 @@ function declinedTable() {
     columns: [
       ["Time", (row) => moment(row.at)],
       ["Source", (row) => name(row.source)],
-      ["Posted to", (row) => foreign(row.path)],
+      ["Posted to", (row) => foreign(row.source === null ? row.path : `/in/${row.source}`)],
       ["Status", (row) => String(row.status)],
       ["Why", (row) => foreign(row.cause, 300)],
     ],
