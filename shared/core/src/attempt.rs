@@ -90,14 +90,7 @@ impl<T: Transport> Performer<T> {
         let ticks = self.clock.ticks();
         let way = way(&self.configuration, attempt, settings, started)?;
         fail::reach(FailPoint::BeforeSending);
-        let outcome = match request(attempt, &way, started) {
-            Some(request) => {
-                let signatures = request.headers.get("webhook-signature").cloned();
-                let outcome = self.transport.post(request).await;
-                quoting_nothing(outcome, &way, signatures.as_ref())
-            }
-            None => Outcome::Unanswered(Unanswered::Unbuildable),
-        };
+        let outcome = self.send(request(attempt, &way, started), &way).await;
         fail::reach(FailPoint::AfterSending);
         let took = self.clock.ticks().saturating_sub(ticks);
         let record = AttemptRecord::new(attempt.number, started, took, &outcome);
@@ -132,18 +125,12 @@ impl<T: Transport> Performer<T> {
         let ticks = self.clock.ticks();
         let attempt = test_attempt(destination, id, started);
         let way = way(&self.configuration, &attempt, settings, started)?;
-        let outcome = match request(&attempt, &way, started) {
-            Some(mut request) => {
-                let name = HeaderName::from_static(TEST);
-                request
-                    .headers
-                    .insert(name, HeaderValue::from_static("true"));
-                let signatures = request.headers.get("webhook-signature").cloned();
-                let outcome = self.transport.post(request).await;
-                quoting_nothing(outcome, &way, signatures.as_ref())
-            }
-            None => Outcome::Unanswered(Unanswered::Unbuildable),
-        };
+        let mut request = request(&attempt, &way, started);
+        if let Some(request) = &mut request {
+            let marked = HeaderValue::from_static("true");
+            request.headers.insert(TEST, marked);
+        }
+        let outcome = self.send(request, &way).await;
         let took = self.clock.ticks().saturating_sub(ticks);
         tracing::info!(
             delivery.destination = %destination,
@@ -152,6 +139,16 @@ impl<T: Transport> Performer<T> {
             "test delivery"
         );
         Ok(AttemptRecord::new(1, started, took, &outcome))
+    }
+
+    /// Sends a request; what it came to. `None` is one that could not be built.
+    async fn send(&self, request: Option<Outgoing>, way: &Way<'_>) -> Outcome {
+        let Some(request) = request else {
+            return Outcome::Unanswered(Unanswered::Unbuildable);
+        };
+        let signatures = request.headers.get("webhook-signature").cloned();
+        let outcome = self.transport.post(request).await;
+        quoting_nothing(outcome, way, signatures.as_ref())
     }
 
     /// What becomes of an attempt during which our own code broke off: a failed attempt like any other.

@@ -68,10 +68,7 @@ async fn a_replay_counts_first_and_then_delivers_under_new_keys() {
         .await;
     assert_eq!(
         (code, &*printed),
-        (
-            0,
-            "2 deliveries of 1 event are made (1 event looked at)\n"
-        )
+        (0, "2 deliveries of 1 event are made (1 event looked at)\n")
     );
     switchboard.wait_total("delivered", 11).await;
 }
