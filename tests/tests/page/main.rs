@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod accessible;
 mod acting;
 mod hostile;
 mod secret;

@@ -1,4 +1,5 @@
-//! The official libraries of Standard Webhooks, from `PyPI` and npm, which the tests let judge what Switchboard signs.
+//! The libraries from `PyPI` and npm that the tests let judge: those of Standard Webhooks what Switchboard signs, axe-core
+//! whether everybody can use the page.
 
 use std::ffi::OsStr;
 use std::fs;
