@@ -82,7 +82,7 @@ pub async fn hold(requests: &[Judged]) -> Vec<bool> {
 }
 
 /// Where `cargo xtask test` installed them: beside the tests' own folder, in the same build folder.
-pub(crate) fn installed() -> PathBuf {
+pub fn installed() -> PathBuf {
     let own = std::env::current_exe().expect("a path");
     let folder = own
         .ancestors()
