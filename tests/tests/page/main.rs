@@ -8,6 +8,7 @@
 
 mod accessible;
 mod acting;
+mod expired;
 mod hostile;
 mod secret;
 mod setting;
