@@ -73,3 +73,12 @@ pub async fn stale(browser: &mut Browser) {
     let script = "document.querySelector('#state').textContent === 'Not reachable'";
     browser.wait("it says that nobody answers", script).await;
 }
+
+/// Signs in by the form that is shown, with the admin token.
+pub async fn sign_in(browser: &mut Browser, token: &str) {
+    let token = json!(token);
+    let script = format!("document.querySelector('#token').value = {token}");
+    browser.evaluate(&script).await;
+    click(browser, "form button").await;
+    live(browser).await;
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
-use serde_json::{Value, json};
+use serde_json::Value;
 use switchboard_core::configuration::{self, Origin};
 use switchboard_core::endpoint::Settings;
 use switchboard_core::names::{DestinationName, SenderId};
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::setting::{click, live, reads, view};
+use crate::setting::{reads, sign_in, view};
 
 struct Known;
 
@@ -67,15 +67,6 @@ async fn served(clock: &Arc<HandClock>) -> (Url, TempDir) {
     (address, folder)
 }
 
-/// Signs in with the form that is shown.
-async fn sign_in(browser: &mut Browser) {
-    let token = json!(TOKEN);
-    let script = format!("document.querySelector('#token').value = {token}");
-    browser.evaluate(&script).await;
-    click(browser, "form button").await;
-    live(browser).await;
-}
-
 #[tokio::test]
 async fn a_sign_in_that_ends_leads_back_to_the_view_that_was_open() {
     const PLACE: &str = "#/events?source=shop&kind=orders%2Fcreate";
@@ -83,7 +74,7 @@ async fn a_sign_in_that_ends_leads_back_to_the_view_that_was_open() {
     let (address, _folder) = served(&clock).await;
     let mut browser = Browser::start().await;
     browser.open(&address).await;
-    sign_in(&mut browser).await;
+    sign_in(&mut browser, TOKEN).await;
     view(&mut browser, PLACE).await;
     // A second before its end it is still good, as a reading that was asked for shows.
     clock.advance(Duration::from_secs(12 * 3600 - 1));
@@ -92,7 +83,7 @@ async fn a_sign_in_that_ends_leads_back_to_the_view_that_was_open() {
     clock.advance(Duration::from_secs(1));
     reads(&mut browser, "body.sign-in", "Admin token").await;
     assert_eq!(browser.evaluate("location.hash").await, PLACE);
-    sign_in(&mut browser).await;
+    sign_in(&mut browser, TOKEN).await;
     assert_eq!(browser.evaluate("location.hash").await, PLACE);
     reads(&mut browser, "#head", "Events").await;
     let searched = "document.querySelector('[name=kind]')?.value === 'orders/create' && \
