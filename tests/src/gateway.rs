@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use data_encoding::BASE64;
-use http::HeaderMap;
+use http::header::{COOKIE, HOST, SET_COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
 use serde_json::{Value, json};
 
 /// The gateway's own name.
@@ -70,6 +73,47 @@ pub fn asked(method: &str, path: &str, headers: &HeaderMap, body: &(String, bool
         "body": body.0,
         "isBase64Encoded": body.1,
     })
+}
+
+/// What the gateway makes of a whole request of somebody's. Cookies stand apart, and the host is its own.
+pub fn taken(request: &Request<Bytes>) -> Value {
+    let mut headers = request.headers().clone();
+    headers.remove(HOST);
+    let cookies = headers.remove(COOKIE);
+    let (method, uri) = (request.method().as_str(), request.uri());
+    let mut event = asked(method, uri.path(), &headers, &encoded(request.body()));
+    event["rawQueryString"] = json!(uri.query().unwrap_or_default());
+    if let Some(cookies) = cookies {
+        let cookies = cookies.to_str().expect("text").split("; ");
+        event["cookies"] = cookies.collect();
+    }
+    event
+}
+
+/// What the gateway answers where a function answered that.
+pub fn given(answer: &Value) -> Response {
+    let status = answer["statusCode"].as_u64().expect("a status");
+    let status = u16::try_from(status).ok().map(StatusCode::from_u16);
+    let text = answer["body"].as_str().unwrap_or_default();
+    let body = match answer["isBase64Encoded"].as_bool() {
+        Some(true) => BASE64.decode(text.as_bytes()).expect("base64"),
+        Some(false) | None => text.as_bytes().to_vec(),
+    };
+    let mut response = (status.expect("a status").expect("a status"), body).into_response();
+    let headers = response.headers_mut();
+    headers.clear();
+    let value = |text: &Value| -> HeaderValue {
+        let text = text.as_str().expect("a text");
+        text.parse().expect("a value")
+    };
+    for (name, text) in answer["headers"].as_object().into_iter().flatten() {
+        let name: HeaderName = name.parse().expect("a name");
+        headers.append(name, value(text));
+    }
+    for cookie in answer["cookies"].as_array().into_iter().flatten() {
+        headers.append(SET_COOKIE, value(cookie));
+    }
+    response
 }
 
 /// The body of an answer, as JSON.

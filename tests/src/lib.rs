@@ -10,6 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod axe;
 pub mod board;
 pub mod browser;
 pub mod front;

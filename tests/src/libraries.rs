@@ -1,4 +1,5 @@
-//! The official Standard Webhooks libraries in Python and JavaScript, which judge requests that a destination got.
+//! The official Standard Webhooks libraries in Python and JavaScript, which judge requests that a destination got. What else
+//! judges is installed beside them.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -81,7 +82,7 @@ pub async fn hold(requests: &[Judged]) -> Vec<bool> {
 }
 
 /// Where `cargo xtask test` installed them: beside the tests' own folder, in the same build folder.
-fn installed() -> PathBuf {
+pub fn installed() -> PathBuf {
     let own = std::env::current_exe().expect("a path");
     let folder = own
         .ancestors()
@@ -90,7 +91,7 @@ fn installed() -> PathBuf {
         .join("libraries");
     assert!(
         folder.join("installed").exists(),
-        "the Standard Webhooks libraries are not in {}: run `cargo xtask test`, which installs them",
+        "the tests' libraries are not in {}: run `cargo xtask test`, which installs them",
         folder.display()
     );
     folder

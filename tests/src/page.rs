@@ -1,4 +1,4 @@
-//! The page in a browser: when it has read what it shows, and how its views are opened.
+//! The page in a browser: when it has read what it shows, how its views are opened, and what is pressed and read there.
 
 use serde_json::json;
 
@@ -21,4 +21,64 @@ pub async fn view(browser: &mut Browser, address: &str) {
          document.querySelector('#view').ariaBusy === 'false'"
     );
     browser.wait("the view is read", &script).await;
+}
+
+/// Clicks the first element that a selector finds, wherever it stands.
+pub async fn click(browser: &mut Browser, selector: &str) {
+    let script = format!("document.querySelector({}).click()", json!(selector));
+    browser.evaluate(&script).await;
+}
+
+/// Waits until the text of an element holds another.
+pub async fn reads(browser: &mut Browser, selector: &str, text: &str) {
+    let script = format!(
+        "document.querySelector({})?.innerText.includes({})",
+        json!(selector),
+        json!(text)
+    );
+    browser.wait("it reads so", &script).await;
+}
+
+/// The cells of a table's rows, as text.
+pub async fn rows(browser: &mut Browser, table: &str) -> Vec<Vec<String>> {
+    let script = format!(
+        "Array.from(document.querySelectorAll('#{table} > tbody > tr'), \
+         (row) => Array.from(row.cells, (cell) => cell.textContent))"
+    );
+    let rows = browser.evaluate(&script).await;
+    serde_json::from_value(rows).expect("rows")
+}
+
+/// Whether the page reaches the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Nobody answers.
+    Cut,
+    /// As usual.
+    Whole,
+}
+
+/// Cuts the page off, or lets it reach the server again.
+pub async fn set(browser: &mut Browser, network: Network) {
+    let is_cut = network == Network::Cut;
+    let conditions = json!({ "offline": is_cut, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+    browser.command("Network.enable", &json!({})).await;
+    browser
+        .command("Network.emulateNetworkConditions", &conditions)
+        .await;
+}
+
+/// Waits until the page says that nobody answers it.
+pub async fn stale(browser: &mut Browser) {
+    let script = "document.querySelector('#state').textContent === 'Not reachable'";
+    browser.wait("it says that nobody answers", script).await;
+}
+
+/// Signs in by the form that is shown, with the admin token.
+pub async fn sign_in(browser: &mut Browser, token: &str) {
+    let token = json!(token);
+    let script = format!("document.querySelector('#token').value = {token}");
+    browser.evaluate(&script).await;
+    click(browser, "form button").await;
+    live(browser).await;
 }

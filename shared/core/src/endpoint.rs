@@ -10,6 +10,7 @@ use crate::names::DestinationName;
 use crate::ports::Spread;
 use crate::scheme::standard_webhooks::PREFIX;
 use crate::secret::Secret;
+use crate::sign_in::{Ended, SignIn};
 use crate::time::Timestamp;
 
 /// How long the secret before a rotation goes on signing beside the new one.
@@ -52,6 +53,8 @@ pub struct Settings {
     pub endpoint: Option<Endpoint>,
     /// The destinations held.
     pub held: BTreeSet<DestinationName>,
+    /// The sign-ins that operators ended.
+    pub ended: Ended,
 }
 
 /// A change of what operators have set. Making the same change twice is making it once.
@@ -77,6 +80,8 @@ pub enum Change {
     Hold(DestinationName),
     /// They go on, and what is held of them is put back at most this fast: see [`Release`](crate::release::Release).
     Release(DestinationName, Spread),
+    /// This sign-in holds no more, as of the moment given.
+    SignOut(SignIn, Timestamp),
 }
 
 impl Settings {
@@ -119,6 +124,7 @@ impl Settings {
             Change::Release(destination, _) => {
                 self.held.remove(&destination);
             }
+            Change::SignOut(sign_in, now) => self.ended = self.ended.with(sign_in, now),
         }
         self
     }

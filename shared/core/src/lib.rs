@@ -26,6 +26,7 @@ pub mod retry;
 pub mod route;
 pub mod scheme;
 pub mod secret;
+pub mod sign_in;
 pub mod stood;
 pub mod time;
 pub mod views;

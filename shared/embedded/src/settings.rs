@@ -9,29 +9,52 @@ use switchboard_core::endpoint::{Endpoint, Settings};
 use switchboard_core::names::DestinationName;
 use switchboard_core::release::Release;
 use switchboard_core::secret::Secret;
+use switchboard_core::sign_in::{Ended, SignIn, SignInId};
 use switchboard_core::time::Timestamp;
 
 use crate::failure::Failure;
 use crate::rows;
 
 const ENDPOINT: &str = "your-endpoint";
+const ENDED: &str = "ended sign-ins";
 /// Version of each record.
 const VERSION: u64 = 1;
 
 /// What stands.
 pub(crate) fn load(connection: &Connection) -> Result<Settings, Failure> {
-    let endpoint: Option<String> = connection
-        .query_row(
-            "SELECT value FROM setting WHERE name = ?1",
-            [ENDPOINT],
-            |row| row.get(0),
-        )
-        .optional()?;
-    let endpoint = endpoint
+    let endpoint = setting(connection, ENDPOINT)?
         .map(|text| read(&text).ok_or(Failure::Unreadable("endpoint")))
         .transpose()?;
-    let held = held(connection)?;
-    Ok(Settings { endpoint, held })
+    let ended = setting(connection, ENDED)?
+        .map(|text| read_ended(&text).ok_or(Failure::Unreadable("ended sign-ins")))
+        .transpose()?;
+    Ok(Settings {
+        endpoint,
+        held: held(connection)?,
+        ended: ended.unwrap_or_default(),
+    })
+}
+
+/// The text of a setting.
+fn setting(connection: &Connection, name: &str) -> Result<Option<String>, Failure> {
+    let mut statement = connection.prepare_cached("SELECT value FROM setting WHERE name = ?1")?;
+    let found = statement.query_row([name], |row| row.get(0));
+    Ok(found.optional()?)
+}
+
+/// Sets it.
+fn set(connection: &Connection, name: &str, value: &Value) -> Result<(), Failure> {
+    connection
+        .prepare_cached(
+            "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )?
+        .execute((name, value.to_string()))?;
+    Ok(())
+}
+
+fn unset(connection: &Connection, name: &str) -> Result<(), Failure> {
+    connection.execute("DELETE FROM setting WHERE name = ?1", [name])?;
+    Ok(())
 }
 
 /// The destinations held.
@@ -49,12 +72,14 @@ pub(crate) fn held(connection: &Connection) -> Result<BTreeSet<DestinationName>,
 /// Writes what stands.
 pub(crate) fn store(connection: &Connection, settings: &Settings) -> Result<(), Failure> {
     match &settings.endpoint {
-        Some(endpoint) => connection.execute(
-            "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (ENDPOINT, write(endpoint).to_string()),
-        )?,
-        None => connection.execute("DELETE FROM setting WHERE name = ?1", [ENDPOINT])?,
-    };
+        Some(endpoint) => set(connection, ENDPOINT, &write(endpoint))?,
+        None => unset(connection, ENDPOINT)?,
+    }
+    if settings.ended == Ended::default() {
+        unset(connection, ENDED)?;
+    } else {
+        set(connection, ENDED, &write_ended(&settings.ended))?;
+    }
     connection.execute("DELETE FROM held", [])?;
     for destination in &settings.held {
         connection.execute(
@@ -74,10 +99,7 @@ pub(crate) fn release(
     connection: &Connection,
     destination: &DestinationName,
 ) -> Result<Option<Release>, Failure> {
-    let text: Option<String> = connection
-        .prepare_cached("SELECT value FROM setting WHERE name = ?1")?
-        .query_row([release_name(destination)], |row| row.get(0))
-        .optional()?;
+    let text = setting(connection, &release_name(destination))?;
     text.map(|text| read_release(&text).ok_or(Failure::Unreadable("release")))
         .transpose()
 }
@@ -95,12 +117,7 @@ pub(crate) fn keep_release(
         "earlier": release.earlier,
         "until": release.until.millis(),
     });
-    connection
-        .prepare_cached(
-            "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        )?
-        .execute((release_name(destination), value.to_string()))?;
-    Ok(())
+    set(connection, &release_name(destination), &value)
 }
 
 fn read_release(text: &str) -> Option<Release> {
@@ -126,6 +143,35 @@ fn known(text: &str) -> Option<Value> {
     serde_json::from_str(text)
         .ok()
         .filter(|value: &Value| value.get("version").and_then(Value::as_u64) == Some(VERSION))
+}
+
+fn write_ended(ended: &Ended) -> Value {
+    let each = ended.each.iter();
+    let each: Vec<_> = each
+        .map(|sign_in| json!([sign_in.end.millis(), sign_in.id.as_str()]))
+        .collect();
+    json!({
+        "version": VERSION,
+        "until": ended.until.map(Timestamp::millis),
+        "each": each,
+    })
+}
+
+fn read_ended(text: &str) -> Option<Ended> {
+    let value = known(text)?;
+    let each = value.get("each")?.as_array()?.iter().map(|of| {
+        Some(SignIn {
+            end: Timestamp::from_millis(of.get(0)?.as_i64()?),
+            id: SignInId::parse(of.get(1)?.as_str()?)?,
+        })
+    });
+    Some(Ended {
+        until: value
+            .get("until")
+            .and_then(Value::as_i64)
+            .map(Timestamp::from_millis),
+        each: each.collect::<Option<_>>()?,
+    })
 }
 
 fn write(endpoint: &Endpoint) -> Value {

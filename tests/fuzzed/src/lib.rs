@@ -16,6 +16,7 @@ pub mod headers;
 pub mod ingress;
 pub mod operators;
 pub mod piece;
+pub mod places;
 pub mod request;
 pub mod secret;
 pub mod signed;
@@ -32,7 +33,7 @@ pub struct Target {
 }
 
 /// Every one there is.
-pub const ALL: [Target; 12] = [
+pub const ALL: [Target; 14] = [
     Target {
         name: "address",
         run: address::spelled,
@@ -50,6 +51,10 @@ pub const ALL: [Target; 12] = [
         run: configuration::read_whole,
     },
     Target {
+        name: "cursors",
+        run: places::cursors,
+    },
+    Target {
         name: "headers",
         run: headers::kept,
     },
@@ -64,6 +69,10 @@ pub const ALL: [Target; 12] = [
     Target {
         name: "piece",
         run: piece::cleaned,
+    },
+    Target {
+        name: "progress",
+        run: places::progress,
     },
     Target {
         name: "secret",

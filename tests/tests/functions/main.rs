@@ -12,6 +12,7 @@ mod bodies;
 mod ingress;
 mod keeper;
 mod measured;
+mod page;
 mod start;
 mod status;
 mod worker;

@@ -2,26 +2,9 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use switchboard_tests::browser::Browser;
 use switchboard_tests::setting::sender;
 
-use crate::setting::{failing, signed_in, view};
-
-/// Clicks the first element that a selector finds.
-async fn click(browser: &mut Browser, selector: &str) {
-    let script = format!("document.querySelector({}).click()", json!(selector));
-    browser.evaluate(&script).await;
-}
-
-/// Waits until the text of an element holds another.
-async fn reads(browser: &mut Browser, selector: &str, text: &str) {
-    let script = format!(
-        "document.querySelector({})?.innerText.includes({})",
-        json!(selector),
-        json!(text)
-    );
-    browser.wait("it reads so", &script).await;
-}
+use crate::setting::{click, failing, reads, signed_in, view};
 
 #[tokio::test]
 async fn a_failed_delivery_is_seen_redriven_in_one_click_and_seen_to_arrive() {

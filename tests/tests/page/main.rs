@@ -6,7 +6,9 @@
     reason = "a test fails by panicking"
 )]
 
+mod accessible;
 mod acting;
+mod expired;
 mod hostile;
 mod secret;
 mod setting;

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use switchboard_tests::browser::Browser;
-pub(crate) use switchboard_tests::page::{live, view};
+pub(crate) use switchboard_tests::page::{Network, click, live, reads, rows, set, stale, view};
 use switchboard_tests::setting::{configuration, start};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::Switchboard;
@@ -27,14 +27,4 @@ pub(crate) async fn signed_in(switchboard: &Switchboard) -> Browser {
     browser.open(&switchboard.sign_in).await;
     live(&mut browser).await;
     browser
-}
-
-/// The cells of a table's rows, as text.
-pub(crate) async fn rows(browser: &mut Browser, table: &str) -> Vec<Vec<String>> {
-    let script = format!(
-        "Array.from(document.querySelectorAll('#{table} > tbody > tr'), \
-         (row) => Array.from(row.cells, (cell) => cell.textContent))"
-    );
-    let rows = browser.evaluate(&script).await;
-    serde_json::from_value(rows).expect("rows")
 }

@@ -1,10 +1,14 @@
 //! Who sees the page: whoever the printed link or the admin token signs in, and nobody else.
 
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
 use serde_json::json;
 use switchboard_tests::browser::Browser;
 use switchboard_tests::switchboard::{Start, Switchboard, TOKEN};
+use switchboard_tests::wait::DEADLINE;
+use switchboard_web::client;
 
-use crate::setting::{live, signed_in};
+use crate::setting::{click, live, signed_in};
 
 async fn running() -> Switchboard {
     Switchboard::start(Start::sample().flag("--receivers=off")).await
@@ -109,6 +113,54 @@ async fn the_admin_token_signs_in_and_another_text_does_not() {
     browser.open(&switchboard.url).await;
     sees_only_the_sign_in_page(&mut browser).await;
     browser.close().await;
+}
+
+/// The cookie of a browser's sign-in, as another program would send it.
+async fn cookie(browser: &mut Browser) -> HeaderMap {
+    let told = browser.command("Network.getCookies", &json!({})).await;
+    let of = &told["cookies"][0];
+    let pair = [&of["name"], &of["value"]].map(|text| text.as_str().expect("a text").to_owned());
+    let value = pair.join("=").parse().expect("a value");
+    HeaderMap::from_iter([(http::header::COOKIE, value)])
+}
+
+/// What the API answers to a cookie.
+async fn answered(switchboard: &Switchboard, cookie: &HeaderMap) -> StatusCode {
+    let url = switchboard.at("/api/overview");
+    let asked = client::request(Method::GET, &url, cookie.clone(), Bytes::new(), DEADLINE);
+    asked.await.expect("an answer").0
+}
+
+#[tokio::test]
+async fn whoever_signed_out_is_signed_out_whoever_has_the_cookie_and_over_a_restart() {
+    let switchboard = running().await;
+    let mut other = Browser::start().await;
+    other.open(&switchboard.url).await;
+    submit(&mut other, TOKEN).await;
+    live(&mut other).await;
+    let others = cookie(&mut other).await;
+    other.close().await;
+    let mut browser = signed_in(&switchboard).await;
+    let mine = cookie(&mut browser).await;
+    assert_eq!(answered(&switchboard, &mine).await, StatusCode::OK);
+    click(&mut browser, "header form button").await;
+    let script = "document.title === 'Switchboard: sign in'";
+    browser.wait("it is signed out", script).await;
+    assert_eq!(
+        answered(&switchboard, &mine).await,
+        StatusCode::UNAUTHORIZED
+    );
+    assert_eq!(answered(&switchboard, &others).await, StatusCode::OK);
+    browser.close().await;
+    let (ended, folder) = switchboard.stop().await;
+    assert!(ended.success(), "{ended}");
+    let start = Start::sample().flag("--receivers=off");
+    let switchboard = Switchboard::start_in(folder, start).await;
+    assert_eq!(
+        answered(&switchboard, &mine).await,
+        StatusCode::UNAUTHORIZED
+    );
+    assert_eq!(answered(&switchboard, &others).await, StatusCode::OK);
 }
 
 #[tokio::test]

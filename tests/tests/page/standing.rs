@@ -1,32 +1,16 @@
 //! The page that stays open: it reads again by itself, shows one event whole, and keeps its numbers when nobody answers.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use switchboard_tests::browser::Browser;
 use switchboard_tests::setting::sender;
 
-use crate::setting::{failing, live, signed_in, view};
+use crate::setting::{Network, failing, live, set, signed_in, stale, view};
 
 async fn shows(browser: &mut Browser, total: &str, value: u32) {
     let script =
         format!("document.querySelector('[data-total=\"{total}\"]').textContent === '{value}'");
     browser
         .wait(&format!("{total} is shown as {value}"), &script)
-        .await;
-}
-
-/// Whether the page reaches the server.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Network {
-    Cut,
-    Whole,
-}
-
-async fn set(browser: &mut Browser, network: Network) {
-    let is_cut = network == Network::Cut;
-    let conditions = json!({ "offline": is_cut, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
-    browser.command("Network.enable", &json!({})).await;
-    browser
-        .command("Network.emulateNetworkConditions", &conditions)
         .await;
 }
 
@@ -137,8 +121,7 @@ async fn when_nobody_answers_the_last_numbers_stay_and_are_marked_and_it_recover
     let mut browser = signed_in(&switchboard).await;
     shows(&mut browser, "dead", 1).await;
     set(&mut browser, Network::Cut).await;
-    let script = "document.querySelector('#state').textContent === 'Not reachable'";
-    browser.wait("it says that nobody answers", script).await;
+    stale(&mut browser).await;
     shows(&mut browser, "dead", 1).await;
     let line = browser.text("#trouble-text").await;
     assert!(line.contains("What is shown is of 20"), "{line}");

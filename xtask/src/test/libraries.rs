@@ -1,4 +1,5 @@
-//! The official libraries of Standard Webhooks, from `PyPI` and npm, which the tests let judge what Switchboard signs.
+//! The libraries from `PyPI` and npm that the tests let judge: those of Standard Webhooks what Switchboard signs, axe-core
+//! whether everybody can use the page, schemathesis whether the API is as it is described.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,7 +20,10 @@ pub(super) fn install(environment: &Environment) -> Result<String, Failure> {
     let libraries = Installation {
         folder: environment.build_folder.join("libraries"),
         versions: &[versions.join(PYTHON), versions.join(NODE)],
-        works: ("python/bin/python", &["-c", "import standardwebhooks"]),
+        works: (
+            "python/bin/python",
+            &["-c", "import schemathesis, standardwebhooks"],
+        ),
     };
     libraries.install(|folder| {
         fs::copy(versions.join(NODE), folder.join(NODE))

@@ -17,7 +17,7 @@ const TOOLS: [Tool; 5] = [
         name: "chromedriver",
         brought_by: "sudo apt-get install -y chromium chromium-driver",
     },
-    // What Switchboard signs is judged by the official libraries in both languages.
+    // What Switchboard signs is judged by the official libraries in both languages, and the page by one on npm.
     Tool {
         name: "python3",
         brought_by: "sudo apt-get install -y python3 python3-venv",

@@ -338,8 +338,8 @@ impl Setting {
             .iter()
             .map(|name| DestinationName::parse(name).expect("a name"));
         let settings = Settings {
-            endpoint: None,
             held: held.collect(),
+            ..Settings::default()
         };
         *self.worker.desk.settings.lock().expect("a lock") = Arc::new(settings);
     }

@@ -9,6 +9,7 @@ use switchboard_core::endpoint::{Endpoint, Settings};
 use switchboard_core::names::{DestinationName, SourceName};
 use switchboard_core::release::Release;
 use switchboard_core::secret::Secret;
+use switchboard_core::sign_in::{Ended, SignIn, SignInId};
 use switchboard_core::time::Timestamp;
 
 use super::{Attributes, Reading, Unreadable, names};
@@ -34,6 +35,15 @@ struct Stored {
     endpoint: Option<StoredEndpoint>,
     held: BTreeSet<String>,
     releases: BTreeMap<String, StoredRelease>,
+    /// Not there in what older programs wrote.
+    #[serde(default)]
+    ended: StoredEnded,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct StoredEnded {
+    until: Option<i64>,
+    each: Vec<(i64, String)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,6 +105,31 @@ impl StoredRelease {
     }
 }
 
+impl StoredEnded {
+    fn of(ended: &Ended) -> Self {
+        let each = ended.each.iter();
+        Self {
+            until: ended.until.map(Timestamp::millis),
+            each: each
+                .map(|sign_in| (sign_in.end.millis(), sign_in.id.as_str().to_owned()))
+                .collect(),
+        }
+    }
+
+    fn read(self) -> Option<Ended> {
+        let each = self.each.into_iter().map(|(end, id)| {
+            Some(SignIn {
+                end: Timestamp::from_millis(end),
+                id: SignInId::parse(&id)?,
+            })
+        });
+        Some(Ended {
+            until: self.until.map(Timestamp::from_millis),
+            each: each.collect::<Option<_>>()?,
+        })
+    }
+}
+
 fn destination(text: &str) -> Option<DestinationName> {
     DestinationName::parse(text).ok()
 }
@@ -136,6 +171,7 @@ impl Kept {
                 .iter()
                 .map(|(name, release)| (name.to_string(), StoredRelease::of(release)))
                 .collect(),
+            ended: StoredEnded::of(&self.settings.ended),
         };
         // Texts and numbers: nothing that JSON cannot hold.
         serde_json::to_string(&stored).unwrap_or_default()
@@ -154,6 +190,7 @@ fn read(stored: Stored) -> Option<(Settings, BTreeMap<DestinationName, Release>)
         Settings {
             endpoint,
             held: held.collect::<Option<_>>()?,
+            ended: stored.ended.read()?,
         },
         releases.collect::<Option<_>>()?,
     ))
@@ -205,12 +242,33 @@ mod tests {
             settings: Settings {
                 endpoint: Some(endpoint),
                 held: BTreeSet::from([chat.clone()]),
+                ended: Ended {
+                    until: Some(Timestamp::from_millis(11)),
+                    each: BTreeSet::from([SignIn {
+                        end: Timestamp::from_millis(12),
+                        id: SignInId::parse("a-sign-in").expect("an id"),
+                    }]),
+                },
             },
             releases: BTreeMap::from([(chat.clone(), release)]),
             sources: BTreeSet::from([SourceName::parse("shop").expect("a name")]),
             destinations: BTreeSet::from([chat]),
         };
         assert_eq!(Kept::read(&write(&kept)), Ok(kept));
+    }
+
+    #[test]
+    fn an_item_that_knows_of_no_sign_ins_is_read() {
+        let item = Writing::at(keys::SETTINGS_PARTITION, keys::SETTINGS)
+            .number(names::REVISION, 1)
+            .text(
+                names::JSON,
+                r#"{"endpoint":null,"held":["chat"],"releases":{}}"#.to_owned(),
+            )
+            .done();
+        let kept = Kept::read(&item).expect("read");
+        assert_eq!(kept.settings.held.len(), 1);
+        assert_eq!(kept.settings.ended, Ended::default());
     }
 
     #[test]

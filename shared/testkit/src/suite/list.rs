@@ -162,6 +162,7 @@ macro_rules! conformance {
                 the_same_change_twice_is_the_change_once,
                 changes_made_at_once_all_stand,
                 of_two_fresh_secrets_at_once_one_stands,
+                more_sign_outs_than_are_kept_all_stand,
                 a_change_moves_no_delivery,
             ],
             views_events: [

@@ -11,6 +11,7 @@ use switchboard_core::endpoint::{Change, KEY_BYTES, Settings, fresh_secret};
 use switchboard_core::names::YOUR_ENDPOINT;
 use switchboard_core::ports::SettingsStore;
 use switchboard_core::secret::Secret;
+use switchboard_core::sign_in::{Ended, SignIn, SignInId};
 
 use super::fixture::Fixture;
 use super::sample::{START, after, destination, release};
@@ -34,6 +35,13 @@ fn rotate(n: u8, seconds: u64) -> Change {
     }
 }
 
+/// A sign-in that would have gone on until so many seconds after the start, ended at the start.
+fn sign_out(end: u64, id: &str) -> Change {
+    let id = SignInId::parse(id).expect("an id");
+    let end = after(end);
+    Change::SignOut(SignIn { end, id }, START)
+}
+
 const PLAIN: &str = "https://example.com/hook";
 const ODD: &str = "http://127.0.0.1:3001/a%20b/c?key=s%26cret&x=%C3%A9";
 
@@ -52,7 +60,9 @@ fn changes() -> Vec<Change> {
         release(&destination("warehouse")),
         Change::ClearEndpoint,
         release(&destination("chat")),
+        sign_out(60, "Ab-_9"),
         set(ODD, 6),
+        sign_out(30, "another"),
         Change::Hold(destination("crm")),
     ]
 }
@@ -92,6 +102,25 @@ pub async fn the_same_change_twice_is_the_change_once<F: Fixture>(fixture: F) {
         let once = stage.change(change.clone()).await;
         let twice = stage.change(change.clone()).await;
         assert_eq!(once, twice, "{change:?}");
+    }
+}
+
+pub async fn more_sign_outs_than_are_kept_all_stand<F: Fixture>(fixture: F) {
+    let stage = Stage::open(fixture).await;
+    let all: Vec<Change> = (0..=Ended::MOST)
+        .map(|n| sign_out(60 + n as u64, &format!("sign-in-{n}")))
+        .collect();
+    for change in all.clone() {
+        stage.change(change).await;
+    }
+    let stage = stage.reopened().await;
+    let settings = stage.settings().await;
+    assert_eq!(settings.ended.until, Some(after(60)), "the first went");
+    for change in all {
+        let Change::SignOut(sign_in, _) = change else {
+            continue;
+        };
+        assert!(settings.ended.has(&sign_in), "{sign_in:?}");
     }
 }
 

@@ -8,8 +8,10 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
 use switchboard_core::ports::Backend;
+use switchboard_core::sign_in::SignIn;
 
 use super::answer::Failure;
+use super::overview::settings;
 use super::{Status, guard, session};
 
 /// Somebody who may read: the admin token in a header, or the cookie of a sign-in.
@@ -32,7 +34,7 @@ impl<B: Backend> FromRequestParts<Arc<Status<B>>> for Reader {
         parts: &mut Parts,
         status: &Arc<Status<B>>,
     ) -> Result<Self, Failure> {
-        if has_token(&parts.headers, status) || signed_in(&parts.headers, status) {
+        if has_token(&parts.headers, status) || signed_in(&parts.headers, status).await? {
             Ok(Self)
         } else {
             Err(Failure::NoCredentials(
@@ -54,7 +56,7 @@ impl<B: Backend> FromRequestParts<Arc<Status<B>>> for Admin {
         }
         if has_token(&parts.headers, status) {
             Ok(Self)
-        } else if !signed_in(&parts.headers, status) {
+        } else if !signed_in(&parts.headers, status).await? {
             Err(Failure::NoCredentials(
                 "sign in, or send the admin token: Authorization: Bearer …",
             ))
@@ -81,14 +83,29 @@ fn has_token<B>(headers: &HeaderMap, status: &Status<B>) -> bool {
         .is_some_and(|(kind, token)| kind.eq_ignore_ascii_case("bearer") && status.token.is(token))
 }
 
-/// Whether the cookie of a sign-in came along and holds.
-pub(super) fn signed_in<B>(headers: &HeaderMap, status: &Status<B>) -> bool {
+/// Whether the cookie of a sign-in came along that holds. Which ones were ended is known as the rest of what operators have set
+/// is, and asked only for a cookie that proves itself.
+pub(super) async fn signed_in<B: Backend>(
+    headers: &HeaderMap,
+    status: &Status<B>,
+) -> Result<bool, Failure> {
+    let sign_ins = sign_ins(headers, status);
+    if sign_ins.is_empty() {
+        return Ok(false);
+    }
+    let ended = &settings(status).await?.ended;
+    Ok(sign_ins.iter().any(|sign_in| !ended.has(sign_in)))
+}
+
+/// The sign-ins whose cookies came along and are not over, whether they were ended or not.
+pub(super) fn sign_ins<B>(headers: &HeaderMap, status: &Status<B>) -> Vec<SignIn> {
     let now = status.clock.now();
-    headers
-        .get_all(COOKIE)
-        .iter()
+    let values = headers.get_all(COOKIE).iter();
+    values
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .any(|(name, value)| name == session::COOKIE && status.token.made(value, now))
+        .filter(|(name, _)| *name == session::COOKIE)
+        .filter_map(|(_, value)| status.token.made(value, now))
+        .collect()
 }

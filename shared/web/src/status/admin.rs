@@ -16,6 +16,7 @@ use super::access::Admin;
 use super::answer::Failure;
 use super::asked::{Body, Shape, destination, not_of_shape};
 use super::rate::Rate;
+use super::whole::Whole;
 
 type Done<T> = Result<Json<T>, Failure>;
 
@@ -109,7 +110,7 @@ pub(super) async fn hold<B: Backend>(
 #[serde(deny_unknown_fields)]
 pub(super) struct ReleaseBody {
     destination: String,
-    per_second: Option<NonZeroU32>,
+    per_second: Option<Whole>,
 }
 
 impl Shape for ReleaseBody {
@@ -131,7 +132,13 @@ pub(super) async fn release<B: Backend>(
     Body(body): Body<ReleaseBody>,
 ) -> Done<Released> {
     let name = destination(&body.destination)?;
-    let per_second = body.per_second.map_or(PER_SECOND, NonZeroU32::get);
+    let per_second = body.per_second.map_or(Ok(PER_SECOND), |asked| {
+        let starts = u32::try_from(asked.get()).ok();
+        starts
+            .and_then(NonZeroU32::new)
+            .map(NonZeroU32::get)
+            .ok_or_else(not_of_shape::<ReleaseBody>)
+    })?;
     let moved = status.operator.release(name, per_second).await?;
     Ok(Json(Released {
         released: moved.done,

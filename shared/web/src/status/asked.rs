@@ -5,6 +5,7 @@ use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use http::StatusCode;
 use http::request::Parts;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use switchboard_core::identity::EventId;
 use switchboard_core::names::DestinationName;
@@ -67,6 +68,22 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
                     "unknown, repeated or unreadable parameter in the query".to_owned(),
                 )
             })
+    }
+}
+
+/// A query of which nothing is read: whatever stands in it is meant for another address, or another version.
+pub(super) struct NothingAsked;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+impl<S: Send + Sync> FromRequestParts<S> for NothingAsked {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let Asked(Nothing {}) = Asked::from_request_parts(parts, state).await?;
+        Ok(Self)
     }
 }
 

@@ -12,7 +12,8 @@ use switchboard_core::time::Timestamp;
 use super::Status;
 use super::access::Admin;
 use super::answer::Failure;
-use super::asked::{Body, Shape};
+use super::asked::{Body, Shape, not_of_shape};
+use super::whole::Whole;
 
 /// Longest body of an application, in bytes: the text as JSON has it. A store holds it in one piece.
 pub(super) const LONGEST: usize = 256 * 1024;
@@ -48,7 +49,7 @@ pub(super) async fn stored<B: Backend>(
 #[serde(deny_unknown_fields)]
 pub(super) struct ApplyBody {
     configuration: String,
-    version: Option<Version>,
+    version: Option<Whole>,
 }
 
 impl Shape for ApplyBody {
@@ -73,7 +74,12 @@ pub(super) async fn apply<B: Backend>(
     Body(body): Body<ApplyBody>,
 ) -> Result<Json<AppliedAnswer>, Failure> {
     let deployed = deployed(&status)?;
-    let applied = deployed.apply(&body.configuration, body.version).await?;
+    let seen = body.version.map(|number| {
+        let seen = Version::new(number.get());
+        seen.ok_or_else(not_of_shape::<ApplyBody>)
+    });
+    let applied = deployed.apply(&body.configuration, seen.transpose()?);
+    let applied = applied.await?;
     Ok(Json(AppliedAnswer {
         version: applied.version,
         warnings: applied.warnings,

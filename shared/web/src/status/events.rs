@@ -16,7 +16,7 @@ use switchboard_core::views::{EventRow, EventView, Looked};
 use super::Status;
 use super::access::Reader;
 use super::answer::Failure;
-use super::asked::{Asked, EventPath, no_such_event, part_of};
+use super::asked::{Asked, EventPath, NothingAsked, no_such_event, part_of};
 use super::cursor::{List, PageAnswer};
 use super::headers::Told;
 use super::search::SearchTexts;
@@ -81,6 +81,7 @@ pub(super) struct EventAnswer {
 /// `GET /api/events/{event}`
 pub(super) async fn event<B: Backend>(
     _: Reader,
+    _: NothingAsked,
     State(status): State<Arc<Status<B>>>,
     EventPath(id): EventPath,
 ) -> Result<Json<EventAnswer>, Failure> {
@@ -97,6 +98,7 @@ pub(super) async fn event<B: Backend>(
 /// `GET /api/events/{event}/body`
 pub(super) async fn body<B: Backend>(
     _: Reader,
+    _: NothingAsked,
     State(status): State<Arc<Status<B>>>,
     EventPath(id): EventPath,
 ) -> Result<Response, Failure> {

@@ -42,6 +42,7 @@ mod session;
 mod sign_in;
 mod tag;
 mod trial;
+mod whole;
 
 pub use answer::try_again;
 pub use guard::TrustedHost;

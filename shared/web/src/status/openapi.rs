@@ -4,10 +4,11 @@ use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
 
 use super::access::Reader;
+use super::asked::NothingAsked;
 
 const DESCRIPTION: &str = include_str!("openapi.json");
 
 /// `GET /api/openapi.json`
-pub(super) async fn openapi(_: Reader) -> Response {
+pub(super) async fn openapi(_: Reader, _: NothingAsked) -> Response {
     ([(CONTENT_TYPE, "application/json")], DESCRIPTION).into_response()
 }

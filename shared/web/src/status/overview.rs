@@ -21,6 +21,7 @@ use switchboard_core::views::{Overview, Recent};
 use super::Status;
 use super::access::Reader;
 use super::answer::Failure;
+use super::asked::NothingAsked;
 use super::tag::{Tag, tagged};
 
 /// How long an answer is good for.
@@ -93,6 +94,7 @@ impl Shared {
 /// `GET /api/overview`
 pub(super) async fn overview<B: Backend>(
     _: Reader,
+    _: NothingAsked,
     State(status): State<Arc<Status<B>>>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {

@@ -2,9 +2,11 @@
 
 use serde::Deserialize;
 
+use super::whole::Whole;
+
 /// From 1 to [`Rate::MOST`] a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "u32")]
+#[serde(try_from = "Whole")]
 pub(super) struct Rate(u32);
 
 impl Rate {
@@ -17,14 +19,12 @@ impl Rate {
     }
 }
 
-impl TryFrom<u32> for Rate {
+impl TryFrom<Whole> for Rate {
     type Error = &'static str;
 
-    fn try_from(per_second: u32) -> Result<Self, &'static str> {
-        if (1..=Self::MOST).contains(&per_second) {
-            Ok(Self(per_second))
-        } else {
-            Err("per_second must be 1 to 1000")
-        }
+    fn try_from(per_second: Whole) -> Result<Self, &'static str> {
+        let per_second = u32::try_from(per_second.get()).ok();
+        let fits = per_second.filter(|per_second| (1..=Self::MOST).contains(per_second));
+        fits.map(Self).ok_or("per_second must be 1 to 1000")
     }
 }

@@ -13,7 +13,7 @@ use switchboard_core::views::{
 use super::Status;
 use super::access::Reader;
 use super::answer::Failure;
-use super::asked::{Asked, destination, part_of};
+use super::asked::{Asked, NothingAsked, destination, part_of};
 use super::cursor::{List, PageAnswer};
 
 /// `?after=&limit=` of a list.
@@ -54,6 +54,7 @@ pub(super) async fn dead_letters<B: Backend>(
 /// `GET /api/dead-letters/groups`
 pub(super) async fn groups<B: Backend>(
     _: Reader,
+    _: NothingAsked,
     State(status): State<Arc<Status<B>>>,
 ) -> Result<Json<DeadLetterGroups>, Failure> {
     let groups = status.backend.dead_letter_groups().await;

@@ -16,6 +16,7 @@ use url::Url;
 
 use super::access::Reader;
 use super::answer::Failure;
+use super::asked::NothingAsked;
 use super::configuration::InUse;
 use super::{Status, configuration, overview};
 
@@ -58,6 +59,7 @@ struct SourceAnswer<'a> {
 /// `GET /api/routes`
 pub(super) async fn routes<B: Backend>(
     _: Reader,
+    _: NothingAsked,
     State(status): State<Arc<Status<B>>>,
 ) -> Result<axum::response::Response, Failure> {
     let settings = overview::settings(&status).await?;

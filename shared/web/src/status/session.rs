@@ -1,10 +1,9 @@
 //! Who is an operator: the admin token, the cookie that a sign-in gives, and the codes of one-time links. Decides
 //! over texts only; comparisons are the MAC's own.
 //!
-//! Nothing is kept of a cookie: it proves itself by the admin token. So any number of processes that share the token know
-//! each other's sign-ins. What follows from it: signing out takes the cookie from the browser, while a copy made before
-//! holds until its end, and a new token ends every sign-in at once, in each process as it gets it. One-time links and the
-//! count of failed sign-ins are of one process.
+//! A cookie proves itself by the admin token. So any number of processes that share the token know each other's sign-ins, and
+//! a new token ends every sign-in at once, in each process as it gets it. Only what was ended before its time is kept, among
+//! what operators have set. One-time links and the count of failed sign-ins are of one process.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -13,10 +12,13 @@ use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use switchboard_core::secret::Secret;
+use switchboard_core::sign_in::{SignIn, SignInId};
 use switchboard_core::time::Timestamp;
 
 /// The cookie's name.
 pub(super) const COOKIE: &str = "switchboard-session";
+/// Bytes that tell a sign-in from others.
+const ID: usize = 16;
 /// How long a sign-in holds.
 pub(super) const SIGNED_IN_FOR: Duration = Duration::from_hours(12);
 
@@ -48,22 +50,27 @@ impl AdminToken {
             .is_ok()
     }
 
-    /// The value of a cookie that holds from `now` on: its end in seconds since 1970, and the MAC over that.
-    pub(super) fn cookie(&self, now: Timestamp) -> String {
-        let end = now.plus(SIGNED_IN_FOR).seconds().to_string();
-        let mac = over(&self.session, &end).finalize().into_bytes();
-        format!("{end}.{}", BASE64URL_NOPAD.encode(&mac))
+    /// The value of a cookie that holds from `now` on: its end in seconds since 1970, what tells it from others, and the MAC
+    /// over both.
+    pub(super) fn cookie(&self, now: Timestamp, random: &[u8; 32]) -> String {
+        let end = now.plus(SIGNED_IN_FOR).seconds();
+        let id = BASE64URL_NOPAD.encode(random.first_chunk::<ID>().unwrap_or(&[0; ID]));
+        let told = format!("{end}.{id}");
+        let mac = over(&self.session, &told).finalize().into_bytes();
+        format!("{told}.{}", BASE64URL_NOPAD.encode(&mac))
     }
 
-    /// Whether a cookie's value is ours and holds at `now`.
-    pub(super) fn made(&self, value: &str, now: Timestamp) -> bool {
-        let Some((end, mac)) = value.split_once('.') else {
-            return false;
-        };
-        let ours = BASE64URL_NOPAD
-            .decode(mac.as_bytes())
-            .is_ok_and(|mac| over(&self.session, end).verify_slice(&mac).is_ok());
-        ours && end.parse::<i64>().is_ok_and(|end| now.seconds() < end)
+    /// The sign-in whose cookie this is, where we made it and it is not over at `now`.
+    pub(super) fn made(&self, value: &str, now: Timestamp) -> Option<SignIn> {
+        let (told, mac) = value.rsplit_once('.')?;
+        let mac = BASE64URL_NOPAD.decode(mac.as_bytes()).ok()?;
+        over(&self.session, told).verify_slice(&mac).ok()?;
+        let (end, id) = told.split_once('.')?;
+        let end = end.parse().ok().filter(|end| now.seconds() < *end)?;
+        Some(SignIn {
+            end: Timestamp::from_seconds(end),
+            id: SignInId::parse(id)?,
+        })
     }
 }
 
@@ -182,29 +189,47 @@ mod tests {
     #[test]
     fn a_cookie_holds_for_twelve_hours_over_restarts_and_ends_with_its_token() {
         let now = Timestamp::from_seconds(1_000_000);
-        let cookie = token("one").cookie(now);
-        assert!(token("one").made(&cookie, now), "after a restart");
+        let cookie = token("one").cookie(now, &[7; 32]);
+        let made = |text: &str, at| token(text).made(&cookie, at);
+        let sign_in = made("one", now).expect("after a restart");
+        assert_eq!(sign_in.end, now.plus(SIGNED_IN_FOR));
         let last = now.plus(SIGNED_IN_FOR.saturating_sub(Duration::from_secs(1)));
-        assert!(token("one").made(&cookie, last));
-        assert!(!token("one").made(&cookie, now.plus(SIGNED_IN_FOR)));
-        assert!(!token("two").made(&cookie, now), "another token");
+        assert_eq!(made("one", last), Some(sign_in));
+        assert_eq!(made("one", now.plus(SIGNED_IN_FOR)), None);
+        assert_eq!(made("two", now), None, "another token");
+    }
+
+    #[test]
+    fn two_sign_ins_of_one_second_are_told_from_each_other() {
+        let now = Timestamp::from_seconds(1_000_000);
+        let of = |random| {
+            let cookie = token("one").cookie(now, &[random; 32]);
+            token("one").made(&cookie, now).expect("ours")
+        };
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
     }
 
     #[test]
     fn a_cookie_that_was_changed_is_not_ours() {
         let now = Timestamp::from_seconds(1_000_000);
         let right = token("one");
-        let cookie = right.cookie(now);
-        let (end, mac) = cookie.split_once('.').expect("two parts");
+        let cookie = right.cookie(now, &[7; 32]);
+        let (told, mac) = cookie.rsplit_once('.').expect("two parts");
+        let (end, id) = told.split_once('.').expect("two parts");
         for forged in [
-            format!("9{end}.{mac}"),
-            format!("{end}."),
-            format!("{end}.{}", &mac[..20]),
-            format!("+{end}.{mac}"),
-            end.to_owned(),
+            format!("9{told}.{mac}"),
+            format!("{told}a.{mac}"),
+            format!("{told}."),
+            format!("{told}.{}", &mac[..20]),
+            format!("+{told}.{mac}"),
+            format!("{end}.{mac}"),
+            format!("{end}..{mac}"),
+            format!("{id}.{mac}"),
+            told.to_owned(),
             String::new(),
         ] {
-            assert!(!right.made(&forged, now), "{forged}");
+            assert_eq!(right.made(&forged, now), None, "{forged}");
         }
     }
 

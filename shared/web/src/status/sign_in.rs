@@ -8,22 +8,24 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use switchboard_core::endpoint::Change;
 use switchboard_core::ports::Backend;
 use url::form_urlencoded;
 
-use super::access::signed_in;
+use super::access::{sign_ins, signed_in};
 use super::answer::Failure;
 use super::page::{self, Line};
 use super::{LONGEST_BODY, Status, guard};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// `GET /`: the page for the signed-in, else the sign-in page.
+/// `GET /`: the page for the signed-in, else the sign-in page. While nobody knows which sign-ins were ended, the page: it holds
+/// nothing of anyone's, and says what is wrong.
 pub(super) async fn front<B: Backend>(
     State(status): State<Arc<Status<B>>>,
     headers: HeaderMap,
 ) -> Response {
-    if signed_in(&headers, &status) {
+    if signed_in(&headers, &status).await.unwrap_or(true) {
         page::index()
     } else {
         page::sign_in(Line::None)
@@ -53,7 +55,7 @@ pub(super) async fn by_link<B: Backend>(
         // The page itself rather than a redirect to it: after a click on another site's page, a browser would not
         // send the cookie along with that.
         with_cookie(page::index(), &fresh_cookie(&status))
-    } else if signed_in(&headers, &status) {
+    } else if signed_in(&headers, &status).await.unwrap_or(false) {
         front_page()
     } else {
         page::sign_in(Line::UsedLink)
@@ -101,16 +103,29 @@ pub(super) async fn by_token<B: Backend>(
     }
 }
 
-/// `POST /sign-out`: takes the cookie away. A copy of it made before would hold until its end.
+/// `POST /sign-out`: ends the sign-in, so that no copy of its cookie holds any more, and takes the cookie away. Where the store
+/// fails the cookie goes all the same, but not the sign-in, and that is told.
 pub(super) async fn out<B: Backend>(
     State(status): State<Arc<Status<B>>>,
     headers: HeaderMap,
 ) -> Response {
-    if guard::own_site(&headers) {
-        with_cookie(front_page(), &status.cookies.forget())
-    } else {
-        Failure::OtherSite(guard::OTHER_SITE).into_response()
+    if !guard::own_site(&headers) {
+        return Failure::OtherSite(guard::OTHER_SITE).into_response();
     }
+    let ended = end(&headers, &status).await;
+    let answer = ended.map_or_else(IntoResponse::into_response, |()| front_page());
+    with_cookie(answer, &status.cookies.forget())
+}
+
+/// Ends every sign-in whose cookie came along.
+async fn end<B: Backend>(headers: &HeaderMap, status: &Status<B>) -> Result<(), Failure> {
+    for sign_in in sign_ins(headers, status) {
+        let change = Change::SignOut(sign_in, status.clock.now());
+        let ended = status.backend.change(change).await;
+        ended.map_err(|error| Failure::store("end a sign-in", &error))?;
+        tracing::info!("signed out");
+    }
+    Ok(())
 }
 
 /// Why a body was not read to its end.
@@ -144,7 +159,7 @@ fn check<B: Backend>(status: &Status<B>, token: &str) -> Check {
 }
 
 fn fresh_cookie<B: Backend>(status: &Status<B>) -> String {
-    let cookie = status.token.cookie(status.clock.now());
+    let cookie = status.token.cookie(status.clock.now(), &status.random());
     status.cookies.keep(&cookie)
 }
 

@@ -111,9 +111,12 @@ pub(crate) fn of_another_shape() -> Vec<(&'static str, &'static str)> {
         (redrive, r#"{"all":true,"per_second":0}"#),
         (redrive, r#"{"all":true,"per_second":1001}"#),
         (redrive, r#"{"all":true,"per_second":"QUOTED"}"#),
+        (redrive, r#"{"all":true,"per_second":1.5}"#),
         (redrive, r#"{"per_second":1}"#),
         (release, r#"{"destination":"crm","per_second":0}"#),
         (release, r#"{"destination":"crm","per_second":-1}"#),
+        (release, r#"{"destination":"crm","per_second":1.5}"#),
+        (release, r#"{"destination":"crm","per_second":4294967296}"#),
         ("/admin/hold", r#"{"destination":"crm","per_second":1}"#),
         ("/admin/endpoint", ""),
     ]
@@ -165,7 +168,11 @@ async fn a_redrive_moves_what_is_meant_and_tells_how_many() {
 #[tokio::test]
 async fn a_redrive_starts_as_many_each_second_as_was_asked_for() {
     let desk = with_dead(1);
-    for (body, per_second) in [(ALL, 50), (r#"{"all":true,"per_second":1000}"#, 1000)] {
+    for (body, per_second) in [
+        (ALL, 50),
+        (r#"{"all":true,"per_second":1000}"#, 1000),
+        (r#"{"all":true,"per_second":438.0}"#, 438),
+    ] {
         desk.admin(Method::POST, "/admin/redrive", body).await;
         let spread = Spread {
             start: NOW,
@@ -212,7 +219,7 @@ async fn a_destination_is_held_and_released() {
         desk.get("/api/routes").await.json()["retry"]["crm"]["held"],
         json!(true)
     );
-    let slow = r#"{"destination":"crm","per_second":5}"#;
+    let slow = r#"{"destination":"crm","per_second":5.0}"#;
     let seen = desk.admin(Method::POST, "/admin/release", slow).await;
     assert_eq!(seen.json(), json!({ "released": 2, "left": 0 }));
     let five = Spread {

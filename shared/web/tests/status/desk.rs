@@ -146,8 +146,16 @@ impl Desk {
         Self::made("", TOKEN, shown)
     }
 
+    /// Another process over the same store.
+    pub(crate) fn another(&self) -> Self {
+        Self::over("", TOKEN, Arc::clone(&self.fake))
+    }
+
     fn made(before: &str, token: &str, shown: Shown) -> Self {
-        let fake = Arc::new(Fake::new(shown));
+        Self::over(before, token, Arc::new(Fake::new(shown)))
+    }
+
+    fn over(before: &str, token: &str, fake: Arc<Fake>) -> Self {
         let clock = Arc::new(HandClock::at(NOW));
         let configuration = configuration(before);
         let tests = TestRange::open();

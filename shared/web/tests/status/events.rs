@@ -123,6 +123,13 @@ async fn bad_parameters_are_answered_400_with_the_reason_and_not_quoted() {
         ("refusals", &format!("after={next}")),
         ("declined", &format!("after={next}")),
         ("declined", "limit=0"),
+        ("overview", "x=1"),
+        ("overview", "x"),
+        ("routes", "x=1"),
+        ("openapi.json", "x=1"),
+        ("dead-letters/groups", "limit=1"),
+        ("events/evt_aaaaaaaaaaaaaaaaaaaaaaaaaa", "x=1"),
+        ("events/evt_aaaaaaaaaaaaaaaaaaaaaaaaaa/body", "x=1"),
     ] {
         let seen = desk.get(&format!("/api/{path}?{query}")).await;
         assert_eq!(seen.status, StatusCode::BAD_REQUEST, "{path} {query}");

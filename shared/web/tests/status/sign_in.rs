@@ -1,5 +1,6 @@
 //! Signing in and out.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -213,4 +214,78 @@ async fn signing_out_takes_the_cookie_away() {
             .starts_with("switchboard-session=; ")
     );
     assert!(seen.header("set-cookie").contains("Max-Age=0"));
+}
+
+/// What the API answers to a cookie.
+async fn answered(desk: &Desk, cookie: &Header) -> StatusCode {
+    let asked = ask(Method::GET, "/api/events", std::slice::from_ref(cookie), "");
+    desk.send(asked).await.status
+}
+
+async fn sign_out(desk: &Desk, cookie: &Header) -> Seen {
+    let asked = ask(Method::POST, "/sign-out", std::slice::from_ref(cookie), "");
+    desk.send(asked).await
+}
+
+#[tokio::test]
+async fn a_copy_of_the_cookie_holds_no_more_once_it_signed_out_and_no_other_is_touched() {
+    let desk = Desk::new();
+    let (mine, others) = (desk.cookie().await, desk.cookie().await);
+    assert_ne!(mine, others, "two sign-ins of one second");
+    assert_eq!(answered(&desk, &mine).await, StatusCode::OK);
+    sign_out(&desk, &mine).await;
+    assert_eq!(answered(&desk, &mine).await, StatusCode::UNAUTHORIZED);
+    let front = ask(Method::GET, "/", std::slice::from_ref(&mine), "");
+    assert!(is_sign_in_page(&desk.send(front).await));
+    let headers = [
+        mine.clone(),
+        ("switchboard-request", "page".to_owned()),
+        ("content-type", "application/json".to_owned()),
+    ];
+    let redrive = ask(Method::POST, "/admin/redrive", &headers, r#"{"all":true}"#);
+    assert_eq!(desk.send(redrive).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(answered(&desk, &others).await, StatusCode::OK);
+    sign_out(&desk, &mine).await;
+    assert_eq!(answered(&desk, &others).await, StatusCode::OK, "twice");
+    let again = desk.cookie().await;
+    assert_eq!(answered(&desk, &again).await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn another_process_over_the_same_store_knows_who_signed_out() {
+    let desk = Desk::new();
+    let cookie = desk.cookie().await;
+    let other = desk.another();
+    assert_eq!(answered(&other, &cookie).await, StatusCode::OK);
+    sign_out(&desk, &cookie).await;
+    assert_eq!(answered(&other, &cookie).await, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_request_asks_the_store_who_signed_out_only_for_a_cookie_that_proves_itself() {
+    let desk = Desk::new();
+    let forged = ("cookie", "switchboard-session=9999999999.a.b".to_owned());
+    for headers in [vec![], vec![forged]] {
+        let seen = desk.send(ask(Method::GET, "/", &headers, "")).await;
+        assert!(is_sign_in_page(&seen));
+    }
+    assert_eq!(desk.fake.asked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn where_the_store_fails_nobody_is_taken_for_signed_in_and_a_sign_out_is_not_claimed() {
+    let desk = Desk::new();
+    let cookie = desk.cookie().await;
+    desk.fake.works_for.store(0, Ordering::SeqCst);
+    let status = answered(&desk, &cookie).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    let front = ask(Method::GET, "/", std::slice::from_ref(&cookie), "");
+    let front = desk.send(front).await;
+    assert!(!is_sign_in_page(&front), "the page says what is wrong");
+    let seen = sign_out(&desk, &cookie).await;
+    assert_eq!(seen.status, StatusCode::SERVICE_UNAVAILABLE);
+    let forgotten = seen.header("set-cookie").contains("Max-Age=0");
+    assert!(forgotten, "this browser has it no more");
+    desk.fake.works_for.store(u32::MAX, Ordering::SeqCst);
+    assert_eq!(answered(&desk, &cookie).await, StatusCode::OK, "not ended");
 }
