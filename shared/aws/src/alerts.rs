@@ -144,7 +144,7 @@ impl Aws {
         Ok(first.transpose()?.map(|delivery| delivery.moment()))
     }
 
-    /// Whether one that was redriven, and attempted before, is among the first that wait.
+    /// Whether one that was redriven or replayed, and attempted since, is among the first that wait.
     async fn has_redriven(&self, to: &DestinationName, shard: u8) -> Answer<bool> {
         let partition = keys::open(State::Waiting, to, shard).unwrap_or_default();
         let page = self

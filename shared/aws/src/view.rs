@@ -114,7 +114,13 @@ fn view(head: &Head, family: &Family, repeats: &[Counted]) -> EventView {
         let key = |view: &DeliveryView| (view.run, view.destination.clone(), view.action.clone());
         key(a).cmp(&key(b))
     });
-    deliveries.drain(..deliveries.len().saturating_sub(DELIVERIES_SHOWN));
+    let newest = deliveries.last().map(|last| last.run);
+    let of_newest = deliveries
+        .iter()
+        .filter(|view| Some(view.run) == newest)
+        .count();
+    let shown = of_newest.max(DELIVERIES_SHOWN);
+    deliveries.drain(..deliveries.len().saturating_sub(shown));
     let other = repeats
         .iter()
         .filter(|repeat| repeat.same_body == SameBody::No);

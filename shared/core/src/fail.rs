@@ -69,7 +69,7 @@ points! {
     BeforeRedrive = "before-redrive",
     /// A step of a redrive, a release or a clearing is stored; others are to come.
     BetweenSteps = "between-steps",
-    /// A step of a replay is stored; others are to come.
+    /// A step of a replay is stored; others may be to come.
     BetweenRuns = "between-runs",
     /// All that was to be redriven waits; the operator has no answer.
     AfterRedrive = "after-redrive",

@@ -41,7 +41,7 @@ const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
 /// Most headers of an event.
 const MOST: usize = 64;
 /// Most bytes that they come to.
-const LONGEST: usize = 16 * 1024;
+const LONGEST: usize = 12 * 1024;
 
 /// The sender's headers that go on, in the order they came, names in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -73,7 +73,7 @@ impl KeptHeaders {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    /// Whether destinations take so many: the usual servers end at 100 headers, ours among them, and at 16 KiB.
+    /// Whether destinations take so many: the usual servers end at 100 headers, ours among them, and at 16 KiB of them, with what is added.
     pub(crate) fn fit(&self) -> bool {
         self.0.len() <= MOST && self.length() <= LONGEST
     }

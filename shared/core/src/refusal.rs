@@ -110,7 +110,7 @@ pub enum Unreadable {
         header: &'static str,
     },
     /// Destinations would turn it away for ever.
-    #[error("it has over 64 headers, or over 16 KiB of them")]
+    #[error("it has over 64 headers, or over 12 KiB of them")]
     HeadersTooLarge,
     /// Over the longest length.
     #[error("the id is longer than 1024 bytes or empty")]

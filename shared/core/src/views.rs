@@ -216,7 +216,8 @@ pub struct DeliveryView {
     pub log: Vec<AttemptRecord>,
 }
 
-/// Most deliveries of one event that are shown: of an event that was replayed many times the newest.
+/// Most deliveries of one event that are shown, but for those of its newest run, which are all: of an event that was replayed
+/// many times the newest.
 pub const DELIVERIES_SHOWN: usize = 100;
 
 /// One event, whole but for its body.
@@ -229,7 +230,7 @@ pub struct EventView {
     pub repeats_with_other_body: u64,
     /// Until when it is kept.
     pub kept_until: Timestamp,
-    /// Its deliveries, at most [`DELIVERIES_SHOWN`]; its row counts all of them.
+    /// Its deliveries, the newest [`DELIVERIES_SHOWN`] or all of the newest run; its row counts all of them.
     #[serde(rename = "delivery_list")]
     pub deliveries: Vec<DeliveryView>,
 }

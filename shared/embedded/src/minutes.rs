@@ -18,7 +18,7 @@ pub(crate) const FAILURE: &str = "failure";
 /// How many minutes behind now are kept: more than are shown.
 const KEPT: i64 = 120;
 /// How far ahead of what happens now a clock was wrong for certain, in milliseconds.
-const AHEAD: i64 = 24 * 3_600_000;
+pub(crate) const AHEAD: i64 = 24 * 3_600_000;
 /// Most minutes that one step removes.
 const REMOVED: i64 = 30;
 

@@ -133,6 +133,31 @@ mod tests {
     }
 
     #[test]
+    fn the_fourth_version_knows_how_many_dead_letters_expired_before_it() {
+        let mut connection = Connection::open_in_memory().expect("open");
+        migrate_by(&mut connection, &MIGRATIONS[..3]).expect("the third");
+        connection
+            .execute_batch(
+                "INSERT INTO total (name, label, detail, value) VALUES ('dead', 'crm', '', 5), ('dead', 'chat', '', 1);
+                 INSERT INTO event (seq, id, source, sender_id, kind, received_at, expires_at, expiry_looks_at, headers, body, body_digest)
+                 VALUES (1, 'evt_a', 'shop', '1', '', 0, 0, 0, x'', x'', x'');
+                 INSERT INTO delivery (id, event, run, destination, action, state, due, changed_at)
+                 VALUES ('dlv_a', 1, 0, 'crm', 'deliver', 3, 0, 0), ('dlv_b', 1, 0, 'chat', 'deliver', 3, 0, 0);",
+            )
+            .expect("filled");
+        migrate(&mut connection).expect("the fourth");
+        let expired = rows_of(&connection, "total");
+        let expired: Vec<_> = expired
+            .iter()
+            .filter(|row| row.contains("expired"))
+            .collect();
+        assert_eq!(
+            expired,
+            [r#"[Text("expired"), Text("crm"), Text(""), Integer(4)]"#]
+        );
+    }
+
+    #[test]
     fn a_newer_file_and_a_foreign_one_are_left_as_they_are() {
         let mut connection = Connection::open_in_memory().expect("open");
         migrate(&mut connection).expect("ours");

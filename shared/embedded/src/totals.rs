@@ -14,7 +14,7 @@ pub(crate) const REPEATS: &str = "repeats";
 pub(crate) const OTHER_BODIES: &str = "other-bodies";
 pub(crate) const REFUSED: &str = "refused";
 pub(crate) const UNROUTED: &str = "unrouted";
-/// Name of the total by destination of dead letters that expired unsent.
+/// Name of the total by destination of dead letters that nobody redrove while they were kept.
 pub(crate) const EXPIRED: &str = "expired";
 /// Name of the totals by source and cause.
 pub(crate) const DECLINED: &str = "declined";
@@ -71,7 +71,7 @@ impl Changes {
         self.change(to, destination, 1);
     }
 
-    /// So many dead letters to `destination` expired unsent.
+    /// So many dead letters to `destination` expired.
     pub(crate) fn expired(&mut self, destination: &DestinationName, count: i64) {
         let label = Label::To(destination.clone());
         self.add((EXPIRED, label, Cow::Borrowed("")), count);

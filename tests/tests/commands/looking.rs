@@ -38,7 +38,7 @@ async fn status_tells_the_totals_and_how_each_destination_does() {
     assert_eq!(code, 0, "{printed}");
     for line in [
         "received 2: 2 stored, 0 repeats; 0 refused, 0 declined, 0 unrouted",
-        "deliveries: 0 delivered, 0 waiting, 0 held, 3 dead",
+        "deliveries: 0 delivered, 0 waiting, 0 held, 3 dead, 0 of them expired",
     ] {
         assert!(
             printed.lines().any(|told| told == line),

@@ -105,6 +105,13 @@ async fn more_events_than_one_call_takes_are_replayed_call_by_call() {
     switchboard.wait_total("delivered", 750).await;
 }
 
+/// Also one that is throttled, or whose destination is gone meanwhile, was begun.
+const CUTS: [StatusCode; 3] = [
+    StatusCode::SERVICE_UNAVAILABLE,
+    StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::NOT_FOUND,
+];
+
 #[tokio::test]
 async fn a_replay_that_was_cut_says_how_it_goes_on() {
     let sink = Sink::start().await;
@@ -113,26 +120,28 @@ async fn a_replay_that_was_cut_says_how_it_goes_on() {
             let begun = json!({ "events": 0, "deliveries": 0, "looked": { "at": 0 }, "progress": "1.2.3." });
             return Json(begun).into_response();
         }
-        let problem = json!({ "detail": "the store is not reachable" });
-        (StatusCode::SERVICE_UNAVAILABLE, Json(problem)).into_response()
+        let problem = json!({ "detail": "not now" });
+        (CUTS[before.saturating_sub(1).min(2)], Json(problem)).into_response()
     });
     let folder = tempfile::tempdir().expect("a folder");
     let url = sink.url("/");
-    let arguments = ["replay", "--from", FROM, "--url", &url];
-    let ended = Run::of(folder.path(), &arguments).ended().await;
-    assert_eq!(ended.code, 1);
-    assert_eq!(
-        ended.lines(),
-        [
-            "switchboard: the replay was cut; it goes on with the same command and --progress '1.2.3.'",
-            "switchboard: the store is not reachable (503 Service Unavailable)",
-        ]
-    );
-    let again = [arguments.as_slice(), &["--progress", "1.2.3."]].concat();
-    Run::of(folder.path(), &again).ended().await;
-    let came = sink.received();
-    let last: Value = serde_json::from_slice(&came.last().expect("it asked").body).expect("JSON");
-    assert_eq!(last["progress"], "1.2.3.");
+    let mut arguments = vec!["replay", "--from", FROM, "--url", &url];
+    for (cut, line) in CUTS.iter().zip([
+        "switchboard: not now (503 Service Unavailable)",
+        "switchboard: not now (429 Too Many Requests)",
+        "switchboard: not now (404 Not Found)",
+    ]) {
+        let ended = Run::of(folder.path(), &arguments).ended().await;
+        assert_eq!(ended.code, 1);
+        let goes_on = "switchboard: the replay was cut; it goes on with the same command and --progress '1.2.3.'";
+        assert_eq!(ended.lines(), [goes_on, line], "{cut}");
+        let came = sink.received();
+        let last = &came.last().expect("it asked").body;
+        let last: Value = serde_json::from_slice(last).expect("JSON");
+        assert_eq!(last["progress"], "1.2.3.");
+        arguments.truncate(5);
+        arguments.extend(["--progress", "1.2.3."]);
+    }
 }
 
 #[tokio::test]

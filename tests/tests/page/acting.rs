@@ -77,6 +77,7 @@ const LOSES_ANSWERS: &str = "\
     const all = window.fetch; let calls = 0; \
     window.fetch = async (path, ...rest) => { \
         const answer = await all(path, ...rest); \
+        if (path === '/admin/replay') window.until = JSON.parse(rest[0].body).until; \
         if (path === '/admin/replay' && (calls += 1) % 2 === 1) throw new TypeError('lost'); \
         return answer; \
     }";
@@ -104,7 +105,7 @@ async fn a_replay_is_counted_and_goes_on_where_it_was_cut() {
     browser.evaluate(LOSES_ANSWERS).await;
     click(&mut browser, "#view div[role=status] button").await;
     for _ in 0..2 {
-        reads(&mut browser, "#running", "Cut: Go on does the rest.").await;
+        reads(&mut browser, "#running", "Go on does the rest.").await;
         assert_eq!(
             browser
                 .evaluate("document.querySelectorAll('#running .panel').length")
@@ -117,6 +118,8 @@ async fn a_replay_is_counted_and_goes_on_where_it_was_cut() {
         browser.wait("it goes on", on_its_way).await;
     }
     reads(&mut browser, "#running", "1 event replayed: 1 delivery.").await;
+    let until = browser.evaluate("window.until").await;
+    assert!(until.is_string(), "what was counted: {until}");
     switchboard.wait_total("delivered", 2).await;
     let totals = switchboard.get("/api/overview").await["totals"].clone();
     assert_eq!(totals["waiting"], 0, "once, though it was asked for twice");

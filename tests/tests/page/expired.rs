@@ -14,6 +14,7 @@ use switchboard_core::time::Timestamp;
 use switchboard_embedded::Store;
 use switchboard_testkit::clock::HandClock;
 use switchboard_tests::browser::Browser;
+use switchboard_tests::page::sign_in;
 use switchboard_tests::setting::{SOURCES, configuration_to};
 use switchboard_tests::switchboard::TOKEN;
 use switchboard_web::status::{Setup, Status, Tested, Tester, router};
@@ -21,7 +22,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::setting::{reads, sign_in, view};
+use crate::setting::{reads, view};
 
 struct Known;
 

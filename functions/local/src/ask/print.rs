@@ -35,14 +35,16 @@ pub(super) fn many(count: u64, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
-/// Longest cell of a table, in characters, so that one sender's names do not push all others off the screen.
+/// What senders name as they like.
+const NAMES: [&str; 2] = ["kind", "sender_id"];
+/// Longest of these in a table, in characters, so that one does not push all others off the screen.
 const LONGEST: usize = 60;
 
 /// A stranger's name in a table: as it is where it shows itself, else as JSON with all that does not, so that no two look
 /// alike; cut where it is long.
 fn exact(text: &str) -> String {
     let plain = shown(text);
-    let whole = if plain == text || text.chars().count() > plain.chars().count() + LONGEST {
+    let whole = if plain == text && !text.starts_with('"') {
         plain
     } else {
         ascii(&Value::from(text).to_string())
@@ -58,7 +60,8 @@ fn exact(text: &str) -> String {
 pub(super) fn cell(of: &Value, name: &str) -> String {
     match of.get(name) {
         None | Some(Value::Null) => "-".to_owned(),
-        Some(Value::String(text)) => exact(text),
+        Some(Value::String(text)) if NAMES.contains(&name) => exact(text),
+        Some(Value::String(text)) => shown(text),
         Some(other) => other.to_string(),
     }
 }
@@ -121,6 +124,9 @@ mod tests {
                 "größe"
             ]
         );
+        let far = format!("x{}y", " ".repeat(61));
+        assert_ne!(shown(&far), "x y");
+        assert_ne!(shown("\"x\\ty\""), shown("x\ty"));
         assert_eq!(shown(&"k".repeat(255)).chars().count(), LONGEST + 1);
     }
 

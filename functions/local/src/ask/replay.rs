@@ -17,6 +17,18 @@ struct Sum {
     looked: u64,
 }
 
+impl Sum {
+    fn add(&mut self, answer: &Value) -> Result<(), Failed> {
+        let looked = answer.get("looked").unwrap_or(&Value::Null);
+        self.events = self.events.saturating_add(number(answer, "events")?);
+        self.deliveries = self
+            .deliveries
+            .saturating_add(number(answer, "deliveries")?);
+        self.looked = self.looked.saturating_add(number(looked, "at")?);
+        Ok(())
+    }
+}
+
 pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
     let mut body: Map<String, Value> = parameters(&command.narrowed)
         .into_iter()
@@ -36,7 +48,7 @@ pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
             Ok((StatusCode::OK, answer)) => answer,
             Ok((status, problem)) => {
                 // What was not understood is not understood the next time either.
-                if !status.is_client_error() {
+                if status != StatusCode::BAD_REQUEST {
                     cut(&command, &body);
                 }
                 return Err(refused(status, &problem));
@@ -46,14 +58,7 @@ pub(crate) async fn replay(command: Replay) -> Result<(), Failed> {
                 return Err(failed);
             }
         };
-        let looked = answer.get("looked").unwrap_or(&Value::Null);
-        sum = Sum {
-            events: sum.events.saturating_add(number(&answer, "events")?),
-            deliveries: sum
-                .deliveries
-                .saturating_add(number(&answer, "deliveries")?),
-            looked: sum.looked.saturating_add(number(looked, "at")?),
-        };
+        sum.add(&answer).inspect_err(|_| cut(&command, &body))?;
         match answer.get("progress") {
             None | Some(Value::Null) => {
                 let whole = json!({

@@ -37,11 +37,12 @@ fn text(answer: &Value) -> Result<String, Failed> {
             n("unrouted")?
         ),
         format!(
-            "deliveries: {} delivered, {} waiting, {} held, {} dead",
+            "deliveries: {} delivered, {} waiting, {} held, {} dead, {} of them expired",
             n("delivered")?,
             n("waiting")?,
             n("held")?,
-            n("dead")?
+            n("dead")?,
+            n("expired")?
         ),
         format!(
             "last hour: {} events, {} attempts delivered, {} failed",

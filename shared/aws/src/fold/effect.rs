@@ -353,7 +353,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_and_what_is_no_count_change_nothing() {
+    fn a_dead_letter_that_is_removed_expired_and_else_nothing_changes() {
+        let dead = delivery("a", State::Dead, &[unanswered(1)]);
+        let expired = DestinationTotals {
+            expired: 1,
+            ..DestinationTotals::default()
+        };
+        assert_eq!(of_chat(&Effect::of(Some(&dead), None)), expired);
         let fail = [unanswered(1)];
         for image in [
             event("a", &["chat"]),

@@ -52,12 +52,12 @@ pub struct Standing {
     pub destination: DestinationName,
     /// Its dead letters that are still kept, counted up to [`Standing::COUNTED`].
     pub dead_letters: u32,
-    /// Whether a redriven delivery that was attempted before waits: it will be delivered or be a dead letter again.
+    /// Whether a redriven or replayed delivery waits after an attempt: it will be delivered or be a dead letter.
     pub has_redriven: bool,
     /// Deliveries that wait.
     pub waiting: u64,
-    /// Since when the oldest of them waits: one that failed and was never redriven since its event was received, any
-    /// other since it was due. `None` when nothing waits.
+    /// Since when the oldest of them waits: one that failed, of the first run and never redriven, since its event was
+    /// received, any other since it was due. `None` when nothing waits.
     pub waiting_since: Option<Timestamp>,
     /// Deliveries that are held.
     pub held: u64,

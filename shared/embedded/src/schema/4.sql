@@ -37,7 +37,7 @@ CREATE INDEX delivery_dead_by_destination ON delivery (destination, changed_at, 
 DROP INDEX delivery_again;
 CREATE INDEX delivery_again ON delivery (destination, (base + run > 0), event) WHERE state = 0 AND attempts > 0;
 
--- Of dead letters, those that expired unsent.
+-- Of dead letters, those that nobody redrove while they were kept.
 INSERT INTO total (name, label, detail, value)
   SELECT 'expired', label, '', value - (SELECT count(*) FROM delivery d WHERE d.destination = t.label AND d.state = 3)
   FROM total t WHERE name = 'dead' AND value > (SELECT count(*) FROM delivery d WHERE d.destination = t.label AND d.state = 3);

@@ -261,7 +261,7 @@ pub(super) fn event(connection: &Connection, id: &EventId) -> Result<Option<Even
     let by_state = deliveries(connection, seq, &EventSearch::default())?.by_state;
     let mut statement = connection.prepare_cached(
         "SELECT id, run, destination, action, state, due, reason, attempts, log FROM delivery WHERE event = ?1
-         ORDER BY run DESC, destination DESC, action DESC LIMIT ?2",
+         ORDER BY run DESC, destination DESC, action DESC LIMIT max(?2, (SELECT count(*) FROM delivery WHERE event = ?1 AND run = (SELECT max(run) FROM delivery WHERE event = ?1)))",
     )?;
     let mut rows = statement.query((seq, DELIVERIES_SHOWN))?;
     let mut deliveries = Vec::new();

@@ -10,12 +10,12 @@ use switchboard_core::views::{AnswerTimes, LastFailure, Recent, minute_of};
 
 use crate::alerts::FIRST_DUE;
 use crate::failure::Failure;
-use crate::minutes::{DELIVERED, EVENT, FAILURE, REFUSAL};
+use crate::minutes::{AHEAD, DELIVERED, EVENT, FAILURE, REFUSAL};
 use crate::rows;
 use crate::totals::{REFUSED, STORED};
 
 const MINUTES: &str = "SELECT * FROM minute WHERE minute BETWEEN ?1 AND ?2";
-const LATEST: &str = "SELECT what, label, at, why FROM latest";
+const LATEST: &str = "SELECT what, label, at, why FROM latest WHERE at <= ?1";
 const TOTALS: &str = "SELECT name, label, value FROM total WHERE name IN (?1, ?2, ?3, ?4, ?5, ?6)";
 
 /// Requests under way, by destination.
@@ -29,7 +29,7 @@ pub(super) fn recent(
     let mut recent = Recent::quiet(now);
     named(connection, &mut recent)?;
     minutes(connection, &mut recent, now)?;
-    latest(connection, &mut recent)?;
+    latest(connection, &mut recent, now)?;
     for destination in in_flight.keys() {
         recent.destinations.entry(destination.clone()).or_default();
     }
@@ -97,9 +97,10 @@ fn minutes(connection: &Connection, recent: &mut Recent, now: Timestamp) -> Resu
     Ok(())
 }
 
-fn latest(connection: &Connection, recent: &mut Recent) -> Result<(), Failure> {
+fn latest(connection: &Connection, recent: &mut Recent, now: Timestamp) -> Result<(), Failure> {
     let mut statement = connection.prepare_cached(LATEST)?;
-    let mut found = statement.query([])?;
+    // What is further ahead a clock told that was wrong.
+    let mut found = statement.query([now.millis().saturating_add(AHEAD)])?;
     while let Some(row) = found.next()? {
         let (what, label): (String, String) = (row.get(0)?, row.get(1)?);
         let at = Timestamp::from_millis(row.get(2)?);

@@ -106,6 +106,14 @@ pub async fn of_many_runs_the_newest_deliveries_are_shown_and_all_are_counted<F:
     assert_eq!(runs, (1..all).map(Run).collect::<Vec<_>>(), "not the first");
     let counted = view.row.deliveries.get(State::Waiting.as_str());
     assert_eq!(counted, Some(&u64::from(all)));
+    // The newest run is shown whole.
+    let names: Vec<_> = (0..=all).map(|n| format!("to-{n:03}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let wide = plan(event, Run(all), &names, after(9));
+    assert!(stage.replay(&event.id, Run(all), &wide).await);
+    let view = stage.stored(&event.id).await;
+    assert_eq!(view.deliveries.len(), names.len());
+    assert!(view.deliveries.iter().all(|shown| shown.run == Run(all)));
 }
 
 pub async fn the_same_run_at_once_is_stored_once<F: Fixture>(fixture: F) {

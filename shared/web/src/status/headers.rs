@@ -67,7 +67,7 @@ fn is_hidden(name: &HeaderName) -> bool {
 
 /// Whether a value may be a proof or a key, whatever it is called.
 fn is_opaque(value: &HeaderValue) -> bool {
-    let is_of_one = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_".contains(byte);
+    let is_of_one = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_-".contains(byte);
     let mut runs = value.as_bytes().split(|byte| !is_of_one(byte));
     runs.any(|run| run.len() >= LONG && run.iter().any(u8::is_ascii_digit))
 }
@@ -141,6 +141,7 @@ mod tests {
         for opaque in [
             "da39a3ee5e6b4b0d3255bfef95601890afd80709",
             "v=Xq4r3mGJ0nDkP1sYw8T5uEoZc7VbN2aLfHtRiKjQxMU=",
+            "k8-3Jx_9Qw-ZrT5y-Lm2Np4-Vb7Hs6-Gd1Fa0Ku-Ce8",
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ.sflKx",
         ] {
             assert!(is_opaque(&HeaderValue::from_static(opaque)), "{opaque}");
@@ -151,7 +152,7 @@ mod tests {
             "evt_1Q2xX2Eb5Fv4kbKVqkYp0w3n",
             "72d3162e-cc78-11e3-81ab-4c9367dc0958",
             "Mozilla/5.0 (compatible; Shop-Captain-Hook)",
-            "https://example.com/a/very/long/path/that/only/has/words/in/it/and/no/number",
+            "an-identifier-of-many-words-that-has-no-digit-in-it-anywhere",
         ] {
             assert!(!is_opaque(&HeaderValue::from_static(plain)), "{plain}");
         }

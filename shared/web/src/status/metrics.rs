@@ -97,6 +97,12 @@ fn text(answer: &Standing) -> Text {
             text.sample(name, &labels, in_state(of, state));
         }
     }
+    let name = "switchboard_dead_letters_expired_total";
+    let help = "Dead letters that nobody redrove while they were kept; they are among the dead deliveries still.";
+    text.family(name, "counter", help);
+    for (destination, of) in &overview.destinations {
+        text.sample(name, &[("destination", destination.as_str())], of.expired);
+    }
     let name = "switchboard_destination_held";
     text.family(name, "gauge", "1 while an operator holds the destination.");
     for destination in overview.destinations.keys() {

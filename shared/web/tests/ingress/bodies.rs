@@ -40,8 +40,8 @@ async fn more_headers_than_destinations_take_are_unreadable_and_nothing_is_store
     for (id, count, length, expected) in [
         ("1", 60, 9, 200),
         ("2", 65, 9, 400),
-        ("3", 15, 1000, 200),
-        ("4", 17, 1000, 400),
+        ("3", 11, 1000, 200),
+        ("4", 13, 1000, 400),
     ] {
         let mut request = head("/in/shop", id, b"{}", &lines(count, length));
         request.extend(b"{}");

@@ -24,6 +24,7 @@ await tell({
     const after = (failed, ago, delivered) =>
       condition(health({ delivered: 99, failed, last_failure: failure(-ago), last_delivered: at(-delivered) }));
     assert.equal(after(1, 5, 6), "failing", "the last attempt failed");
+    assert.equal(after(1, 1, 4), "fine", "it delivered just before");
     assert.equal(after(1, 1800, 1801), "failing", "and nothing was delivered since");
     assert.equal(after(1, 5, 4), "fine", "retries are for such");
     assert.equal(after(40, 50, 4), "failing", "many do");

@@ -142,6 +142,21 @@ fn a_count_says_until_when_it_counted() {
 }
 
 #[test]
+fn what_was_cut_goes_on_from_its_panel_at_the_same_pace() {
+    tell("progress", "cut", "UTC");
+}
+
+#[test]
+fn what_was_stopped_goes_on_at_the_same_pace() {
+    tell("progress", "stopped", "UTC");
+}
+
+#[test]
+fn the_page_is_kept_only_for_what_can_go_on() {
+    tell("progress", "refused", "UTC");
+}
+
+#[test]
 fn a_release_is_asked_for_once() {
     tell("replay", "release", "UTC");
 }

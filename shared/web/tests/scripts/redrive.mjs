@@ -36,6 +36,13 @@ await tell({
     // What dies again at once is not moved for ever, and neither is asked where nothing moves.
     answers({ redriven: 500, left: 500 }, { redriven: 500, left: 500 });
     assert.equal((await whole(inCalls({ destination: "crm" }, 600, 50))).length, 2);
+    // What was moved before it failed counts, and keeps its pace.
+    globalThis.fetch = async () => new Response(JSON.stringify({ moved: 100 }), { status: 503 });
+    const step = inCalls({ all: true }, 150, 50);
+    const failed = await step().catch((error) => error);
+    assert.equal(failed.pause, 2_000);
+    answers({ redriven: 50, left: 100 });
+    assert.equal((await step()).more, false, "what died again is not moved a second time");
     answers({ redriven: 0, left: 3 });
     assert.equal((await whole(inCalls({ destination: "crm" }, 3, 50))).length, 1);
   },

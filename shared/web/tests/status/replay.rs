@@ -89,6 +89,8 @@ async fn a_replay_goes_on_from_its_progress_until_nothing_is_left() {
         (&first["events"], &first["deliveries"]),
         (&json!(1), &json!(1))
     );
+    // Where its search ends; elsewhere when it began.
+    assert_eq!(first["until"], "2025-11-29T20:00:00.001Z");
     let runs = stored(&desk.fake);
     assert_eq!(runs.len(), 1);
     let (run, plan) = runs.first().expect("a run");

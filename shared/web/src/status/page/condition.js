@@ -7,6 +7,8 @@ import { ago, now } from "./time.js";
 // Where this share of an hour's attempts fails, it goes on for so long after a failure, whatever was delivered since.
 const TOO_MANY = 0.2;
 const GOES_ON_MS = 60_000;
+// A busy destination whose last attempt failed is failing when nothing was delivered for so long: retries are for the rest.
+const SILENT_MS = 5_000;
 const LATE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
@@ -20,7 +22,8 @@ export const toRedrive = ({ dead, expired }) => Math.max(dead - expired, 0);
 // Whether its last attempt failed, or many do.
 function fails({ delivered, failed, last_delivered, last_failure }) {
   if (failed === 0) return false;
-  if (delivered === 0 || later(last_failure?.at, last_delivered)) return true;
+  if (delivered === 0) return true;
+  if (later(last_failure?.at, last_delivered) && !within(last_delivered, SILENT_MS)) return true;
   return failed >= TOO_MANY * (delivered + failed) && within(last_failure?.at, GOES_ON_MS);
 }
 

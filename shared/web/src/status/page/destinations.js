@@ -65,8 +65,7 @@ export function released(of, perSecond) {
 }
 
 async function release(of, perSecond, app) {
-  await run({ title: `Release of ${of}`, step: released(of, perSecond), destinations: [of] });
-  app.changed();
+  await run({ title: `Release of ${of}`, step: released(of, perSecond), destinations: [of], ended: app.changed });
 }
 
 function controls(of, isHeld, app) {

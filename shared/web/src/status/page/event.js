@@ -75,7 +75,7 @@ export function open(place, app) {
     const made = Array.from(now.values(), ({ element }) => element);
     const all = Object.values(event.deliveries).reduce((sum, count) => sum + count, 0);
     if (all > made.length)
-      made.unshift(el("p", "quiet", `${number(all - made.length)} of earlier replays are not shown.`));
+      made.unshift(el("p", "quiet", `${number(all - made.length)} earlier ones are not shown.`));
     put(
       deliveries,
       made.length > 0 ? made : [el("p", "quiet", "No route names it: it is stored, and delivered nowhere.")],

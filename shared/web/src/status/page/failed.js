@@ -122,7 +122,7 @@ export function open(place, app) {
 
   return {
     element,
-    hangsOn: ({ destinations }) => Object.values(destinations).map(({ dead }) => dead),
+    hangsOn: ({ destinations }) => Object.values(destinations).map(({ dead, expired }) => [dead, expired]),
     read: async () => {
       const [found, list] = await Promise.all([
         get("/api/dead-letters/groups"),

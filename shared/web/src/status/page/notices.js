@@ -19,7 +19,7 @@ export function tell(...children) {
   show("good", children);
 }
 
-// `rest` says how the rest is done, where something was done before it failed.
+// `rest` says what becomes of the rest, where something was done before it failed.
 export function complain(error, doing, rest = "The same again moves the rest.") {
   console.warn(error);
   const moved = error.told?.moved;

@@ -28,7 +28,7 @@ const TOTALS = [
   ["waiting", "waiting"],
   ["held", "held"],
   ["dead", "dead letters"],
-  ["expired", "expired unsent"],
+  ["expired", "of these expired"],
 ];
 const SIGNS = { failing: "✕ failing", late: "◷ late", dead: "✕ dead letters", held: "‖ held", refused: "! refused" };
 

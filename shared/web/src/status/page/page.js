@@ -103,6 +103,7 @@ async function read() {
   try {
     const before = app.overview;
     const seen = await get("/api/overview");
+    clearTimeout(slow);
     if (seen === null) throw new Problem(404, {});
     const start = performance.now();
     const [routes, { data, fault }] = await Promise.all([

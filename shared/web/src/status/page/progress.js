@@ -4,8 +4,8 @@
 import { toRedrive } from "./condition.js";
 import { complain } from "./notices.js";
 import { renew } from "./renew.js";
-import { stayWhile } from "./server.js";
-import { button, el, number, span } from "./text.js";
+import { Problem, stayWhile, why } from "./server.js";
+import { button, el, number, plain, span } from "./text.js";
 
 // A pause as long as this is said.
 const TELLING_MS = 2_000;
@@ -13,10 +13,10 @@ const place = document.getElementById("running");
 const panels = new Set();
 let overview = null;
 
-// Waits, unless it is stopped meanwhile.
+// Waits, unless it is stopped meanwhile; a step that is under way is waited for.
 function pause(ms, panel) {
   return new Promise((done) => {
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.max(ms, 0));
     panel.stop = () => {
       clearTimeout(timer);
       panel.stopped = true;
@@ -26,23 +26,36 @@ function pause(ms, panel) {
 }
 
 // Whatever is not whole yet is known to its panel only: leaving the page asks first, and being signed out does not leave it.
-const isUnfinished = () => Array.from(panels).some((panel) => !panel.whole);
+const isUnfinished = () => Array.from(panels).some((panel) => !panel.over);
 stayWhile(isUnfinished);
 addEventListener("beforeunload", (event) => {
   if (isUnfinished()) event.preventDefault();
 });
 
 // Calls `step` until it has nothing more to do. A step gives `{ said, done, of, pause, more }`: what to say of it, how
-// much is done of how much, and for how many milliseconds to wait before the next one, so that the starts stay spread.
-// `destinations` are those whose numbers tell what became of it. What is `passing` leaves no panel when it is done. A step
-// that failed, or one before which it was stopped, is made when it goes on. Gives whether it came to its end.
-export async function run({ title, step, destinations = [], links = [], passing = false }) {
+// much is done of how much, and for how many milliseconds to wait before the next one, so that the starts stay spread; one
+// that fails may tell its `pause`, too. `destinations` are those whose numbers tell what became of it. What is `passing` leaves
+// no panel when it is done, and is not gone on with. Gives whether it came to its end; where it did not, somebody may go on
+// from the panel, and `ended` is called as often as it ends.
+export async function run({ title, step, destinations = [], links = [], passing = false, ended = () => {} }) {
   const bar = el("progress");
   bar.setAttribute("aria-label", title);
-  const said = el("p", "", "asking…");
-  said.setAttribute("role", "status");
   const since = el("p", "quiet");
-  const panel = { since, destinations, stop: () => {}, stopped: false, whole: false, from: null };
+  const panel = {
+    since,
+    destinations,
+    from: null,
+    told: "Asking…",
+    // When the next step may be made.
+    next: 0,
+    stop: () => {},
+    stopped: false,
+    whole: false,
+    // Nothing is left to go on with.
+    over: false,
+  };
+  const said = el("p", "", panel.told);
+  said.setAttribute("role", "status");
   const buttons = el("span", "buttons");
   panel.element = el(
     "div",
@@ -57,49 +70,52 @@ export async function run({ title, step, destinations = [], links = [], passing 
   place.append(panel.element);
   place.hidden = false;
   begin(panel);
-  do await part(panel, { title, step, bar, said, buttons });
-  while (!panel.whole && (await goesOn(panel, buttons)));
-  if (panel.whole && passing) close(panel);
-  if (panel.whole) buttons.replaceChildren(closing(panel));
+  const go = async () => {
+    await part(panel, { title, step, bar, said, buttons });
+    panel.over ||= passing;
+    const on = panel.over ? [] : [button("Go on", go, "strong")];
+    buttons.replaceChildren(...on, closing(panel));
+    if (panel.whole && passing) close(panel);
+    ended(panel.whole);
+  };
+  await go();
   return panel.whole;
 }
 
-// Steps, until nothing is left, one fails or it is stopped.
+// Steps, until nothing is left, one fails or it is stopped. What was begun before keeps its pause.
 async function part(panel, { title, step, bar, said, buttons }) {
   panel.stopped = false;
-  panel.stop = () => (panel.stopped = true);
   buttons.replaceChildren(button("Stop", () => panel.stop()));
   try {
-    while (!panel.stopped) {
-      const told = await step();
-      said.textContent = told.said;
-      bar.max = Math.max(told.of ?? told.done, 1);
-      bar.value = told.done;
-      panel.whole = !told.more;
+    for (;;) {
+      await pause(panel.next - performance.now(), panel);
+      if (panel.stopped) break;
+      const made = await step();
+      panel.told = made.said;
+      said.textContent = panel.told;
+      bar.max = Math.max(made.of ?? made.done, 1);
+      bar.value = made.done;
+      panel.whole = !made.more;
+      panel.over = panel.whole;
       if (panel.whole) return;
-      if (told.pause >= TELLING_MS)
-        said.textContent += ` The next in ${span(told.pause)}, so that the starts stay spread; keep the page open.`;
-      if (!panel.stopped) await pause(told.pause ?? 0, panel);
+      panel.next = performance.now() + (made.pause ?? 0);
+      if (made.pause >= TELLING_MS)
+        said.textContent += ` The next in ${span(made.pause)}, so that the starts stay spread; keep the page open.`;
     }
-    said.textContent += " Stopped.";
+    said.textContent = `${panel.told} Stopped.`;
   } catch (error) {
-    complain(error, title, "Go on there does the rest.");
-    said.textContent += " Cut: Go on does the rest.";
+    // What is not as it was asked for, such as a destination that is gone, is not so the next time either.
+    panel.over = error instanceof Problem && [400, 403, 404, 409].includes(error.status);
+    panel.next = performance.now() + (error.pause ?? 0);
+    const rest = panel.over ? "It ends here." : "Go on does the rest.";
+    said.textContent = `${panel.told} Cut: ${plain(why(error), 300)}. ${rest}`;
+    complain(error, title, rest);
   }
 }
 
-// Whether somebody wants the rest.
-function goesOn(panel, buttons) {
-  return new Promise((decide) => {
-    const on = button("Go on", () => decide(true), "strong");
-    buttons.replaceChildren(on, closing(panel, () => decide(false)));
-  });
-}
-
-function closing(panel, also = () => {}) {
+function closing(panel) {
   return button("Close", () => {
     close(panel);
-    also();
     document.getElementById("head").focus();
   });
 }

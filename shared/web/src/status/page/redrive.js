@@ -16,11 +16,21 @@ function redriven(done, left) {
   return `${many(done, "dead letter")} redriven, ${number(left)} left.`;
 }
 
+// What was moved before a call failed is spread as well: the next one waits for that. Gives how many those were.
+function cut(error, perSecond) {
+  const moved = error.told?.moved ?? 0;
+  error.pause = (moved / perSecond) * 1000;
+  return moved;
+}
+
 // Until none is left that was there at the start: what dies again meanwhile is not moved a second time.
 export function inCalls(body, count, perSecond) {
   let done = 0;
   return async () => {
-    const told = await change("POST", "/admin/redrive", { ...body, per_second: perSecond });
+    const told = await change("POST", "/admin/redrive", { ...body, per_second: perSecond }).catch((error) => {
+      done += cut(error, perSecond);
+      throw error;
+    });
     done += told.redriven;
     const more = told.left > 0 && told.redriven > 0 && done < count;
     return {
@@ -38,7 +48,10 @@ export function named(ids, perSecond) {
   let at = 0;
   return async () => {
     const part = ids.slice(at, at + IDS);
-    const told = await change("POST", "/admin/redrive", { deliveries: part, per_second: perSecond });
+    const told = await change("POST", "/admin/redrive", { deliveries: part, per_second: perSecond }).catch((error) => {
+      done += cut(error, perSecond);
+      throw error;
+    });
     at += part.length;
     done += told.redriven;
     const gone = at - done;
@@ -55,14 +68,13 @@ export function named(ids, perSecond) {
 
 // One, at once: it loses nothing and is done in one click.
 export async function one(app, letter) {
-  const ended = run({
+  await run({
     title: `Redrive of 1 dead letter to ${letter.destination}`,
     step: named([letter.delivery], PER_SECOND),
     destinations: [letter.destination],
     links: letter.event ? [link(toEvent(letter.event), "See its event")] : [],
+    ended: app.changed,
   });
-  await ended;
-  app.changed();
 }
 
 async function confirmed(title, count, what) {
@@ -90,8 +102,8 @@ export async function chosen(app, letters) {
       perSecond,
     ),
     destinations,
+    ended: app.changed,
   });
-  app.changed();
   return true;
 }
 
@@ -101,8 +113,7 @@ export async function ofDestination(app, destination) {
   const title = `Redrive all dead letters of ${destination}`;
   const perSecond = await confirmed(title, count, `${many(count, "delivery", "deliveries")} to ${destination}.`);
   if (perSecond === null) return;
-  await run({ title, step: inCalls({ destination }, count, perSecond), destinations: [destination] });
-  app.changed();
+  await run({ title, step: inCalls({ destination }, count, perSecond), destinations: [destination], ended: app.changed });
 }
 
 export async function all(app) {
@@ -112,8 +123,7 @@ export async function all(app) {
   const title = "Redrive all dead letters";
   const perSecond = await confirmed(title, count, `${many(count, "delivery", "deliveries")}: ${names}.`);
   if (perSecond === null) return;
-  await run({ title, step: inCalls({ all: true }, count, perSecond), destinations: of.map(([name]) => name) });
-  app.changed();
+  await run({ title, step: inCalls({ all: true }, count, perSecond), destinations: of.map(([name]) => name), ended: app.changed });
 }
 
 // Those of one reason: found first, since the server redrives by destination or by name.
@@ -137,6 +147,5 @@ export async function group(app, { destination, reason, count }) {
     },
   });
   if (!found || ids.length === 0) return;
-  await run({ title, step: named(ids, perSecond), destinations: [destination] });
-  app.changed();
+  await run({ title, step: named(ids, perSecond), destinations: [destination], ended: app.changed });
 }

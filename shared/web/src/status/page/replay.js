@@ -85,10 +85,12 @@ export function open(place, app) {
       step: counted,
       destinations,
       links: [link(to("events", search), "See these events")],
+      ended: () => {
+        if (sum.run !== null)
+          answer.replaceChildren(el("p", "", `This is replay ${sum.run}: its deliveries carry that number.`));
+        app.changed();
+      },
     });
-    if (sum.run !== null)
-      answer.replaceChildren(el("p", "", `This was replay ${sum.run}: its deliveries carry that number.`));
-    app.changed();
   }
 
   form.addEventListener("submit", (event) => {
