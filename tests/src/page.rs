@@ -1,8 +1,13 @@
 //! The page in a browser: when it has read what it shows, how its views are opened, and what is pressed and read there.
 
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
 use serde_json::json;
+use switchboard_web::client;
+use url::Url;
 
 use crate::browser::Browser;
+use crate::wait::DEADLINE;
 
 /// Waits until the page has read everything.
 pub async fn live(browser: &mut Browser) {
@@ -81,4 +86,27 @@ pub async fn sign_in(browser: &mut Browser, token: &str) {
     browser.evaluate(&script).await;
     click(browser, "form button").await;
     live(browser).await;
+}
+
+/// The cookie of a browser's sign-in, as another program would send it.
+pub async fn cookie(browser: &mut Browser) -> HeaderMap {
+    let told = browser.command("Network.getCookies", &json!({})).await;
+    let of = &told["cookies"][0];
+    let pair = [&of["name"], &of["value"]].map(|text| text.as_str().expect("a text"));
+    let value = pair.join("=").parse().expect("a value");
+    HeaderMap::from_iter([(http::header::COOKIE, value)])
+}
+
+/// What the API at an address answers to a cookie.
+pub async fn answered_to(url: &Url, cookie: &HeaderMap) -> StatusCode {
+    let url = url.join("/api/overview").expect("an address");
+    let asked = client::request(Method::GET, &url, cookie.clone(), Bytes::new(), DEADLINE);
+    asked.await.expect("an answer").0
+}
+
+/// Presses the button that signs out, and waits for the sign-in page.
+pub async fn sign_out(browser: &mut Browser) {
+    click(browser, "header form button").await;
+    let script = "document.title === 'Switchboard: sign in'";
+    browser.wait("it is signed out", script).await;
 }

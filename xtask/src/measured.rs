@@ -122,6 +122,25 @@ impl Measured {
         Err(Failure(format!("not every event was answered 200: {sent}")))
     }
 
+    /// So many pages read the overview every two seconds, each so often; what they found. One that is not answered is a failure.
+    pub(crate) fn viewers(
+        &self,
+        to: &Process,
+        pages: u32,
+        readings: u32,
+    ) -> Result<Value, Failure> {
+        let found = Self::found(
+            self.load("viewers")
+                .args(["--to", &to.address, "--token", TOKEN])
+                .args(["--pages", &pages.to_string()])
+                .args(["--readings", &readings.to_string()]),
+        )?;
+        if found.pointer("/unanswered").and_then(Value::as_u64) == Some(0) {
+            return Ok(found);
+        }
+        Err(Failure(format!("not every reading was answered: {found}")))
+    }
+
     /// Floor (b): posts to these paths of the sink.
     pub(crate) fn floor_client(
         &self,

@@ -28,6 +28,7 @@ mod send;
 mod serve;
 mod sink;
 mod told;
+mod viewers;
 mod warm;
 mod wire;
 

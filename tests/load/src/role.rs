@@ -8,7 +8,7 @@ use tokio::runtime::Builder;
 
 use crate::{
     booked_sender, booked_sink, cold_start, floor_client, floor_function, floor_server, isolation,
-    mix, package, seed, send, sink, warm,
+    mix, package, seed, send, sink, viewers, warm,
 };
 
 /// What this process is.
@@ -18,6 +18,8 @@ pub(crate) enum Role {
     Send(send::Send),
     /// Posts a mixture of all that comes in everyday life, at a steady rate, and says each second how it went.
     Mix(mix::Mix),
+    /// Pages that stand open, each reading the overview again and again.
+    Viewers(viewers::Viewers),
     /// A destination that counts what comes, with a gate that can be shut.
     Sink(sink::Sink),
     /// The least that a durable ingress costs: checks the HMAC and appends the body to a file, synced in groups.
@@ -48,6 +50,7 @@ pub(crate) fn play(role: Role) -> io::Result<()> {
         // One thread for what only plays its part: the cores are for what is measured.
         Role::Send(send) => on_one_thread(send.play()),
         Role::Mix(mix) => on_one_thread(mix.play()),
+        Role::Viewers(viewers) => on_one_thread(viewers.play()),
         Role::Sink(sink) => on_one_thread(sink.play()),
         Role::BookedSender(sender) => on_one_thread(sender.play()),
         Role::BookedSink(sink) => on_one_thread(sink.play()),

@@ -12,7 +12,8 @@ use switchboard_tests::browser::Browser;
 use switchboard_tests::front::Front;
 use switchboard_tests::gateway::{self, Record, given, given_back, taken};
 use switchboard_tests::lambda::Lambda;
-use switchboard_tests::page::{click, reads, rows, sign_in, view};
+use switchboard_tests::page::{answered_to, click, cookie, reads, rows, sign_in, sign_out, view};
+use switchboard_tests::wait;
 
 /// A story with more invocations than this turns in a circle.
 const MOST: usize = 40;
@@ -157,6 +158,32 @@ async fn a_failing_destination_is_seen_mended_redriven_and_seen_delivered_to() {
         (15, 12),
         "3 x 3 that failed, 3 that did not"
     );
+}
+
+#[tokio::test]
+async fn whoever_signed_out_is_signed_out_of_every_process() {
+    let board = Board::start().await;
+    let status = async || {
+        let status = board.function("status");
+        let status = status.set("SWITCHBOARD_STREAM", &board.stream().await);
+        door(&board, Arc::new(status.start().await)).await
+    };
+    let (front, other) = (status().await, status().await);
+    let mut browser = Browser::start().await;
+    browser.open(&front.url).await;
+    sign_in(&mut browser, TOKEN).await;
+    let cookie = cookie(&mut browser).await;
+    assert_eq!(answered_to(&other.url, &cookie).await, StatusCode::OK);
+    sign_out(&mut browser).await;
+    let refused = answered_to(&front.url, &cookie).await;
+    assert_eq!(refused, StatusCode::UNAUTHORIZED, "at once where it was");
+    // Another process goes by settings that are seconds old.
+    wait::until("the other process knows", async || {
+        let answered = answered_to(&other.url, &cookie).await;
+        (answered == StatusCode::UNAUTHORIZED).then_some(())
+    })
+    .await;
+    browser.close().await;
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use http::StatusCode;
 use switchboard_tests::browser::Browser;
-pub(crate) use switchboard_tests::page::{Network, click, live, reads, rows, set, stale, view};
+pub(crate) use switchboard_tests::page::{
+    Network, answered_to, click, cookie, live, reads, rows, set, sign_in, stale, view,
+};
 use switchboard_tests::setting::{configuration, start};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::Switchboard;

@@ -1,14 +1,11 @@
 //! Who sees the page: whoever the printed link or the admin token signs in, and nobody else.
 
-use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, StatusCode};
 use serde_json::json;
 use switchboard_tests::browser::Browser;
 use switchboard_tests::switchboard::{Start, Switchboard, TOKEN};
-use switchboard_tests::wait::DEADLINE;
-use switchboard_web::client;
 
-use crate::setting::{click, live, signed_in};
+use crate::setting::{answered_to, click, cookie, live, signed_in};
 
 async fn running() -> Switchboard {
     Switchboard::start(Start::sample().flag("--receivers=off")).await
@@ -115,20 +112,9 @@ async fn the_admin_token_signs_in_and_another_text_does_not() {
     browser.close().await;
 }
 
-/// The cookie of a browser's sign-in, as another program would send it.
-async fn cookie(browser: &mut Browser) -> HeaderMap {
-    let told = browser.command("Network.getCookies", &json!({})).await;
-    let of = &told["cookies"][0];
-    let pair = [&of["name"], &of["value"]].map(|text| text.as_str().expect("a text").to_owned());
-    let value = pair.join("=").parse().expect("a value");
-    HeaderMap::from_iter([(http::header::COOKIE, value)])
-}
-
 /// What the API answers to a cookie.
 async fn answered(switchboard: &Switchboard, cookie: &HeaderMap) -> StatusCode {
-    let url = switchboard.at("/api/overview");
-    let asked = client::request(Method::GET, &url, cookie.clone(), Bytes::new(), DEADLINE);
-    asked.await.expect("an answer").0
+    answered_to(&switchboard.url, cookie).await
 }
 
 #[tokio::test]

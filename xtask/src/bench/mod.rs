@@ -7,6 +7,7 @@ mod aws;
 mod figures;
 pub(crate) mod row;
 mod trace;
+mod viewers;
 
 use std::process::ExitCode;
 
@@ -42,7 +43,7 @@ impl What {
     }
 }
 
-const LOCAL: [Group; 8] = [
+const LOCAL: [Group; 9] = [
     Group {
         name: "accepted",
         measure: figures::accepted,
@@ -70,6 +71,10 @@ const LOCAL: [Group; 8] = [
     Group {
         name: "history",
         measure: figures::history,
+    },
+    Group {
+        name: "viewers",
+        measure: viewers::viewers,
     },
     Group {
         name: ALLOCATIONS,
