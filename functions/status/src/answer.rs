@@ -18,8 +18,9 @@ use crate::desk::Desk;
 /// How long a request may take: the gateway waits for 30 seconds, and the platform for 29.
 const WHOLE: Duration = Duration::from_secs(25);
 
-/// The router's answer, or that the operator is to ask again. What an operator asked for is done in whole steps: what is cut
-/// here goes on with the same request made again.
+/// The router's answer, or that the operator is to ask again. Whatever is cut here, the same request may be made again: what
+/// goes by steps does what is left; the first call of a replay plans nothing, and every further one plans the same once; a
+/// rotation makes one more secret, and a test is made once more.
 pub(crate) async fn within_time(desk: Arc<Desk>, request: Request) -> Result<Response, Infallible> {
     let Some(host) = gateway(&request) else {
         return Ok(StatusCode::BAD_REQUEST.into_response());

@@ -129,8 +129,7 @@ fn left_without_hint(named: Named, plan: Option<&Plan>) -> RangeInclusive<usize>
             Fault::Lost | Fault::Broken | Fault::Throttled | Fault::DiesBefore => step..=step,
             // Those of the next step suffer it too, where there is one.
             Fault::Away if plan.call.nth == 1 => 2..=2,
-            Fault::Away => 1..=1,
-            Fault::EntriesFailed => 1..=1,
+            Fault::Away | Fault::EntriesFailed => 1..=1,
             Fault::AnswersLost
             | Fault::AnswerLost
             | Fault::Doubled
