@@ -100,8 +100,8 @@ async fn a_test_of_a_destination_that_never_answers_is_told_before_the_gateway_g
     assert_ne!(patient, text);
     board.apply(None, &patient).await;
     let status = start(&board, None).await;
-    let test = sent("POST", "/admin/test", &json!({ "destination": "chat" }));
-    let answer = status.invoke(&test).await.answer();
+    let wish = sent("POST", "/admin/test", &json!({ "destination": "chat" }));
+    let answer = status.invoke(&wish).await.answer();
     assert_eq!(answer["statusCode"], 200, "{answer}");
     let said = body_of(&answer);
     assert_eq!(said["outcome"], "unanswered", "{said}");

@@ -43,7 +43,7 @@ mod sign_in;
 mod tag;
 mod trial;
 
-pub use answer::try_again;
+pub use answer::{too_long, try_again};
 pub use guard::TrustedHost;
 pub use trial::{Tested, Tester};
 
