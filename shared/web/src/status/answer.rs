@@ -103,7 +103,7 @@ impl Failure {
             | Self::Ours(what)
             | Self::OtherVersion { what, .. } => return what.clone(),
             Self::TooLarge(limit) => {
-                return format!("the body is over the limit of {} KiB", limit / 1024);
+                return format!("what was sent is over the limit of {} KiB", limit / 1024);
             }
             Self::TooLong => {
                 "the answer is over the 6 MB that one may have on AWS; destinations get bodies of any length whole"
