@@ -274,6 +274,7 @@ fn opened(clients: &Clients, place: &Place, clock: Arc<dyn Clock>) -> Aws {
         settings_for: Duration::ZERO,
         repeats_per_second: None,
         shared_for: Duration::ZERO,
+        oldest_for: Duration::ZERO,
         counts_every: Duration::ZERO,
     };
     // Tokens tell processes apart.

@@ -1,13 +1,15 @@
 //! `apply`: a configuration is checked here without its secrets, compared with what stands, and sent to be used.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use similar::TextDiff;
+use switchboard_core::configuration::Named;
 use switchboard_core::secret::Secret;
 
-use crate::ask::{answer, field, refused};
+use crate::ask::{Place, answer, field, refused};
 use crate::command::Apply;
 use crate::configure;
 use crate::end::{Failed, complain, say};
@@ -21,7 +23,8 @@ struct Stands {
     version: u64,
 }
 
-/// Sends the configuration, unless it stands already.
+/// Sends the configuration, unless it stands already, and shows what changes. What takes a source or a destination away is
+/// sent only where that was said to be meant.
 ///
 /// When the answer is lost it may stand or not: the same command again finds it, or sends it once more.
 pub(crate) async fn apply(command: Apply) -> Result<(), Failed> {
@@ -49,12 +52,45 @@ pub(crate) async fn apply(command: Apply) -> Result<(), Failed> {
         say(difference(&stands, &text, &command.file).trim_end());
         return Ok(());
     }
-    send(&command, &token, &stands, &text).await
+    if stands.version > 0 {
+        say(&format!("{}; this changes:", named(stands.version)));
+        say(difference(&stands, &text, &command.file).trim_end());
+    }
+    match going(&stands.text, &text) {
+        Some(what) if !command.yes => Err(Failed::new(format_args!(
+            "nothing was applied: {what}; say --yes if that is meant"
+        ))),
+        Some(_) | None => send(&command, &token, &stands, &text).await,
+    }
+}
+
+/// What goes with the text that stands, and what that means; `None` where nothing does.
+fn going(stands: &str, text: &str) -> Option<String> {
+    let gone = Named::in_text(stands).without(&Named::in_text(text));
+    let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
+    let sources = (!gone.sources.is_empty()).then(|| {
+        let names = list(&gone.sources);
+        format!("it takes away the sources {names}, whose senders are answered 404 then")
+    });
+    let destinations = (!gone.destinations.is_empty()).then(|| {
+        let names = list(&gone.destinations);
+        format!("it takes away the destinations {names}, whose open deliveries become dead letters")
+    });
+    let both: Vec<String> = sources.into_iter().chain(destinations).collect();
+    (!both.is_empty()).then(|| plain(&both.join(", and ")))
 }
 
 /// Reads what stands.
 async fn stands(command: &Apply, token: &Secret) -> Result<Stands, Failed> {
-    let (status, value) = answer(&command.url, token, "", Method::GET, PATH, None).await?;
+    let (status, value) = answer(
+        &command.url,
+        token,
+        Place::Deployed,
+        Method::GET,
+        PATH,
+        None,
+    )
+    .await?;
     if status != StatusCode::OK {
         return Err(refused(status, &value));
     }
@@ -81,7 +117,15 @@ fn text_or_null(value: &Value) -> Option<String> {
 async fn send(command: &Apply, token: &Secret, stands: &Stands, text: &str) -> Result<(), Failed> {
     let seen = (stands.version > 0).then_some(stands.version);
     let body = json!({ "configuration": text, "version": seen });
-    let (status, value) = answer(&command.url, token, "", Method::PUT, PATH, Some(body)).await?;
+    let (status, value) = answer(
+        &command.url,
+        token,
+        Place::Deployed,
+        Method::PUT,
+        PATH,
+        Some(body),
+    )
+    .await?;
     match status {
         StatusCode::OK => {
             let version = field(&value, "version", Value::as_u64)?;

@@ -70,14 +70,14 @@ async fn asked(
 ) -> Result<(StatusCode, Value), Failed> {
     let token = token::of_client(reach.token.as_deref(), &reach.data.folder)?;
     let flags = reach.data.flag();
-    answer(&reach.url, &token, &flags, method, path, body).await
+    answer(&reach.url, &token, Place::Here(&flags), method, path, body).await
 }
 
-/// What is answered to a request with the admin token. `flags` start a Switchboard that would be there.
+/// What is answered to a request with the admin token.
 pub(crate) async fn answer(
     base: &Url,
     token: &Secret,
-    flags: &str,
+    place: Place<'_>,
     method: Method,
     path: &str,
     body: Option<Value>,
@@ -95,7 +95,7 @@ pub(crate) async fn answer(
         .unwrap_or_default();
     let (status, answer) = client::request(method, &url, headers, body, TIME_LIMIT)
         .await
-        .map_err(|fault| unanswered(&fault, flags))?;
+        .map_err(|fault| unanswered(&fault, place))?;
     Ok((status, serde_json::from_slice(&answer).unwrap_or_default()))
 }
 
@@ -104,11 +104,28 @@ pub(crate) fn refused(status: StatusCode, value: &Value) -> Failed {
     if status == StatusCode::UNAUTHORIZED {
         return Failed::new("the admin token is not the one of that Switchboard");
     }
-    let why = value
-        .get("detail")
-        .and_then(Value::as_str)
-        .unwrap_or("no reason given");
-    Failed::new(format_args!("{why} ({status})"))
+    let detail = value.get("detail").and_then(Value::as_str);
+    match detail.or_else(|| by_itself(status)) {
+        Some(why) => Failed::new(format_args!("{why} ({status})")),
+        None => Failed::new(format_args!(
+            "no reason given ({status}): is a Switchboard at --url?"
+        )),
+    }
+}
+
+/// What to do about an answer that says no more than its status: it comes from what stands before a Switchboard.
+fn by_itself(status: StatusCode) -> Option<&'static str> {
+    match status {
+        StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
+            Some(
+                "whatever stands before the Switchboard got no answer from it: run it again in a moment, which is safe; if it stays so, its log says why",
+            )
+        }
+        StatusCode::TOO_MANY_REQUESTS => {
+            Some("too much is asked at once: run it again in a moment")
+        }
+        _ => None,
+    }
 }
 
 /// An address below the one that a Switchboard is reached under.
@@ -118,17 +135,32 @@ pub(crate) fn at(base: &Url, path: &str) -> Result<Url, Failed> {
         .map_err(|error| Failed::new(format_args!("--url cannot be used: {error}")))
 }
 
-/// There was no answer; where nobody listens, what to do about it: to serve with the same `flags`.
-pub(crate) fn unanswered(fault: &ClientFault, flags: &str) -> Failed {
-    match fault {
-        ClientFault::NoConnection(_) => Failed::new(format_args!(
+/// Where a command looks for a Switchboard, for whoever finds none there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'a> {
+    /// It may be on this machine: these flags start it as the command would find it.
+    Here(&'a str),
+    /// It is deployed.
+    Deployed,
+}
+
+/// There was no answer; where nobody listens, what to do about it.
+pub(crate) fn unanswered(fault: &ClientFault, place: Place<'_>) -> Failed {
+    match (fault, place) {
+        (ClientFault::NoConnection(_), Place::Here(flags)) => Failed::new(format_args!(
             "{fault} Start it with `switchboard serve{flags}`, or give its address with --url"
         )),
-        ClientFault::TimeLimit(_)
-        | ClientFault::Tls(_)
-        | ClientFault::Broken(_)
-        | ClientFault::TooLong(_)
-        | ClientFault::Address(_) => Failed::new(fault),
+        (ClientFault::NoConnection(_), Place::Deployed) => Failed::new(format_args!(
+            "{fault} --url is the address of the deployed Switchboard, which its stack shows as the output Url"
+        )),
+        (
+            ClientFault::TimeLimit(_)
+            | ClientFault::Tls(_)
+            | ClientFault::Broken(_)
+            | ClientFault::TooLong(_)
+            | ClientFault::Address(_),
+            Place::Here(_) | Place::Deployed,
+        ) => Failed::new(fault),
     }
 }
 
@@ -194,8 +226,13 @@ pub(crate) async fn hold(command: Hold) -> Result<(), Failed> {
     let body = json!({ "destination": command.destination });
     let answer = ask(&command.reach, Method::POST, "/admin/hold", Some(body)).await?;
     field(&answer, "held", Value::as_str)?;
+    // What `apply` was sent to works by several processes, each of which goes by what it read a moment ago.
+    let counts = match answer.get("counts_within_s").and_then(Value::as_u64) {
+        Some(seconds) => format!(" (it counts everywhere within {seconds} seconds)"),
+        None => String::new(),
+    };
     let line = format!(
-        "{} is held; `switchboard release {0}{}` lets its deliveries go",
+        "{} is held{counts}; `switchboard release {0}{}` lets its deliveries go",
         command.destination,
         command.reach.flags()
     );

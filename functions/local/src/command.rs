@@ -194,6 +194,9 @@ pub(crate) struct Apply {
     /// Only show what would change, line by line; the Switchboard is not asked what it says of it
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Also where a source or a destination goes away by it
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Only over this version, which you have seen; 0 for none. Without it over the one that stands now
     #[arg(long, value_name = "VERSION")]
     pub(crate) over: Option<u64>,

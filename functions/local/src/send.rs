@@ -10,7 +10,7 @@ use switchboard_core::scheme::{Key, Scheme};
 use switchboard_core::time::Clock;
 use switchboard_web::client;
 
-use crate::ask::{at, unanswered};
+use crate::ask::{Place, at, unanswered};
 use crate::command::Send;
 use crate::configure::{self, Environment};
 use crate::end::{Failed, say};
@@ -50,7 +50,12 @@ pub(crate) async fn send(
         TIME_LIMIT,
     )
     .await
-    .map_err(|fault| unanswered(&fault, &configure::flag(&command.configuration)))?;
+    .map_err(|fault| {
+        unanswered(
+            &fault,
+            Place::Here(&configure::flag(&command.configuration)),
+        )
+    })?;
     let answer = String::from_utf8_lossy(&answer);
     if status == StatusCode::OK {
         say(&format!("{url} answered {status}: {answer}"));

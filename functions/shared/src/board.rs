@@ -28,6 +28,7 @@ const PACE: Pace = Pace {
     settings_for: Duration::from_secs(5),
     repeats_per_second: Some(5),
     shared_for: Duration::from_secs(1),
+    oldest_for: Duration::from_secs(10),
     counts_every: Duration::from_millis(200),
 };
 

@@ -13,29 +13,38 @@ use switchboard_web::status::{TrustedHost, try_again};
 use tower::ServiceExt;
 use url::Url;
 
+use crate::carried::Carried;
 use crate::desk::Desk;
 
 /// How long a request may take: the gateway waits for 30 seconds, and the platform for 29.
 const WHOLE: Duration = Duration::from_secs(25);
 
-/// The router's answer, or that the operator is to ask again. What an operator asked for is done in whole steps: what is cut
-/// here goes on with the same request made again.
-pub(crate) async fn within_time(desk: Arc<Desk>, request: Request) -> Result<Response, Infallible> {
+/// The router's answer, or that the operator is to ask again. Whatever is cut here, the same request may be made again: what
+/// goes by steps does what is left; the first call of a replay plans nothing, and every further one plans the same once; a
+/// rotation makes one more secret, and a test is made once more.
+pub(crate) async fn within_time(desk: Arc<Desk>, request: Request) -> Result<Carried, Infallible> {
+    Ok(Carried(answered(desk, request).await))
+}
+
+async fn answered(desk: Arc<Desk>, request: Request) -> Response {
     let Some(host) = gateway(&request) else {
-        return Ok(StatusCode::BAD_REQUEST.into_response());
+        return StatusCode::BAD_REQUEST.into_response();
     };
     let Ok(address) = Url::parse(&format!("https://{host}/")) else {
-        return Ok(StatusCode::BAD_REQUEST.into_response());
+        return StatusCode::BAD_REQUEST.into_response();
     };
     let path = request.raw_http_path().to_owned();
     let mut request = as_it_came(request, &path);
     request.extensions_mut().insert(TrustedHost::new(&host));
     let answering = async {
         match desk.router(address).await {
-            Ok(router) => router.oneshot(request).await,
+            Ok(router) => {
+                let Ok(answer) = router.oneshot(request).await;
+                answer
+            }
             Err(error) => {
                 tracing::error!(error = %error.line(), "there is no admin token");
-                Ok(try_again())
+                try_again()
             }
         }
     };
@@ -44,7 +53,7 @@ pub(crate) async fn within_time(desk: Arc<Desk>, request: Request) -> Result<Res
     }
     let limit_ms = u64::try_from(WHOLE.as_millis()).unwrap_or(u64::MAX);
     tracing::error!(limit_ms, "a request took too long");
-    Ok(try_again())
+    try_again()
 }
 
 /// The name that the gateway took the request under: its own word, which no sender can change.

@@ -11,6 +11,7 @@ use switchboard_functions::start::{self, Ended, Start};
 use desk::Desk;
 
 mod answer;
+mod carried;
 mod desk;
 mod token;
 mod trial;

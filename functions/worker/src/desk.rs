@@ -61,6 +61,9 @@ pub(crate) trait Desk: Send + Sync {
     /// What operators have set, as of five seconds ago at most.
     fn settings(&self) -> impl Future<Output = Answer<Arc<Settings>>> + Send;
 
+    /// The same, read by a call that began behind this one: nothing that operators set before it is missed.
+    fn newest_settings(&self) -> impl Future<Output = Answer<Arc<Settings>>> + Send;
+
     /// May this delivery be attempted now? A hint that was received for the first time may be taken at its word.
     fn begin(
         &self,

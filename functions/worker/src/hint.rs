@@ -54,6 +54,8 @@ impl<D: Desk + Queue> Worker<D> {
     /// A delivery whose destination the configuration lacks is buried by the newest one only: whoever planned it may have
     /// known of a destination that was added a moment ago, or again. Where that cannot be read the hint is given back.
     /// A plan by an older configuration than the worker's names what is there no more, and is buried as well.
+    ///
+    /// Held it is by the newest settings only: what was released a moment ago goes.
     pub(crate) async fn hint<C: Configured>(
         &self,
         configured: &C,
@@ -78,7 +80,10 @@ impl<D: Desk + Queue> Worker<D> {
             let Ok(Some(place)) = timeout(left, place).await else {
                 return Ok(Settled::Back(self.again(receives)));
             };
-            let settings = self.desk.settings().await?;
+            let mut settings = self.desk.settings().await?;
+            if settings.held.contains(destination) {
+                settings = self.desk.newest_settings().await?;
+            }
             let now = self.clock.now();
             if settings.held.contains(destination) {
                 self.desk.hold(hint, now, keep).await?;

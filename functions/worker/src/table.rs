@@ -50,6 +50,10 @@ impl Desk for Table {
         self.aws.settings().await
     }
 
+    async fn newest_settings(&self) -> Answer<Arc<Settings>> {
+        self.aws.newest_settings().await
+    }
+
     async fn begin(&self, hint: &Hint, receives: u32, now: Timestamp) -> Answer<Begun> {
         self.aws.begin_message(hint, receives, now).await
     }

@@ -26,6 +26,7 @@ use crate::repeat::Budget;
 use crate::settings;
 use crate::token::Tokens;
 use crate::unrecorded::Ways;
+use crate::views::oldest::Oldest;
 use crate::views::shared::Shared;
 
 /// Where the state lies.
@@ -50,6 +51,9 @@ pub struct Pace {
     pub repeats_per_second: Option<u32>,
     /// How long viewers share the totals and the last hour that were read for the first of them, and that the store was ready.
     pub shared_for: Duration,
+    /// How long they share since when the oldest waiting delivery of each destination is due: it is read only while something
+    /// waits, by far more reads than all else of the last hour, and is told in minutes.
+    pub oldest_for: Duration,
     /// Time between two writes of counts of what was not accepted, where nothing of it is listed. What comes in between waits
     /// in memory and goes with the next write: of a further note, or of [`Aws::flush_due`] or [`Aws::flush`]. A process that
     /// ends without any of these takes with it what it counted within this time of its last write; so the totals of what was
@@ -72,6 +76,7 @@ pub struct Aws {
     pub(crate) journal: Book,
     pub(crate) totals: Shared<Counters>,
     pub(crate) recent: Shared<Recent>,
+    pub(crate) oldest: Shared<Oldest>,
     pub(crate) ready: Shared<()>,
 }
 
@@ -107,6 +112,7 @@ impl Aws {
             journal,
             totals: Shared::new(how_often.shared_for),
             recent: Shared::new(how_often.shared_for),
+            oldest: Shared::new(how_often.oldest_for),
             ready: Shared::new(how_often.shared_for),
             dynamodb: clients.dynamodb.clone(),
             sqs: clients.sqs.clone(),

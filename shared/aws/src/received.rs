@@ -18,15 +18,28 @@ use crate::moves::Round;
 use crate::{Aws, life};
 
 impl Aws {
-    /// Moves the delivery of a hint to held, where it waits for what the hint says. Any other stays as it is. What a release
-    /// came between, the keeper puts back.
+    /// Moves the delivery of a hint to held, where it waits for what the hint says. Any other stays as it is. Whether its
+    /// destination is held is looked at behind that as well: a release that came between may have looked for what is held
+    /// before this was, so it is put back as that release would have. Cut before that, the keeper does.
     pub async fn hold_received(&self, message: &Message, now: Timestamp, keep: Keep) -> Answer<()> {
         const DOING: &str = "holding a delivery";
-        self.move_received(DOING, message, now, keep, |before| Stood {
-            state: State::Held,
-            ..before.clone()
-        })
-        .await?;
+        let held = self
+            .move_received(DOING, message, now, keep, |before| Stood {
+                state: State::Held,
+                ..before.clone()
+            })
+            .await?;
+        let Some(held) = held else {
+            return Ok(());
+        };
+        let to = &message.key.destination;
+        if let Some(slots) = self.settings.reserve(to, now, 1).await? {
+            // Never before its own due time.
+            let due = held.stood.due;
+            let dues: Vec<Timestamp> = slots.into_iter().map(|slot| slot.max(due)).collect();
+            self.put_back(DOING, vec![held], &dues, now, Round::Same)
+                .await?;
+        }
         Ok(())
     }
 

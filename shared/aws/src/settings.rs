@@ -38,6 +38,14 @@ impl SettingsStore for Aws {
     }
 }
 
+impl Aws {
+    /// The settings as a reading finds them that begins behind this call.
+    pub async fn newest_settings(&self) -> Answer<Arc<Settings>> {
+        let kept = self.settings.anew().await?;
+        Ok(Arc::new(kept.settings.clone()))
+    }
+}
+
 /// The settings of a table, as one process knows them.
 pub(crate) struct Store {
     client: Client,
@@ -116,6 +124,18 @@ impl Store {
             .as_ref()
             .filter(|read| now.saturating_sub(read.at) < age);
         young.map(|read| Arc::clone(&read.kept))
+    }
+
+    /// What stands, by a reading that began behind this call. All who wait while one goes on share the next.
+    pub(crate) async fn anew(&self) -> Answer<Arc<Kept>> {
+        let asked = self.clock.ticks();
+        let _one = self.reading.lock().await;
+        let read = lock(&self.read).clone();
+        let shared = read.filter(|read| read.at > asked);
+        match shared {
+            Some(read) => Ok(read.kept),
+            None => self.now().await,
+        }
     }
 
     /// What stands now.

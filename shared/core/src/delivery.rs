@@ -97,6 +97,9 @@ pub enum Unanswered {
     /// Nothing came in time.
     #[error("no answer in time")]
     TimeLimit,
+    /// Nothing came in the time that a test waits where that is less than its destination's.
+    #[error("no answer within {0} s, which is as long as a test waits; a delivery waits longer")]
+    TestLimit(u64),
     /// Closed before an answer.
     #[error("closed without an answer")]
     Closed,

@@ -128,7 +128,8 @@ impl<B: Ledger + SettingsStore> Operator<B> {
         Ok(())
     }
 
-    /// Releases a destination and puts what is held of it back to waiting, `per_second` starts each second.
+    /// Releases a destination and puts what is held of it back to waiting, `per_second` starts each second. One that is held
+    /// and stands in the configuration no more can be released too: what was held of it then ends as a dead letter.
     ///
     /// The settings change first: in the other order what is put back would be held again at once. With them is stored
     /// how fast it goes. Cut after that, or at the budget, what is still held belongs to a destination that is not
@@ -138,7 +139,7 @@ impl<B: Ledger + SettingsStore> Operator<B> {
         name: DestinationName,
         per_second: u32,
     ) -> Result<Moved, OperateError> {
-        let name = self.known(name)?;
+        let name = self.known_or_held(name).await?;
         self.backend
             .change(Change::Release(name.clone(), self.spread(per_second)))
             .await
@@ -241,6 +242,21 @@ impl<B: Ledger + SettingsStore> Operator<B> {
             self.backend.requeue(selection, spread, limit)
         })
         .await
+    }
+
+    /// A destination that there is, or that is held.
+    async fn known_or_held(&self, name: DestinationName) -> Result<DestinationName, OperateError> {
+        match self.known(name) {
+            Err(OperateError::UnknownDestination(name)) => {
+                let settings = self.backend.settings().await;
+                let settings = settings.map_err(OperateError::Backend)?;
+                if settings.held.contains(&name) {
+                    return Ok(name);
+                }
+                Err(OperateError::UnknownDestination(name))
+            }
+            other => other,
+        }
     }
 
     fn spread(&self, per_second: u32) -> Spread {

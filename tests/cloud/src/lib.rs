@@ -10,6 +10,7 @@
 
 pub mod aws;
 pub mod deployed;
+pub mod door;
 pub mod operator;
 pub mod rights;
 pub mod story;

@@ -124,6 +124,16 @@ pub(crate) async fn billed(
             let length = item.as_ref().map(bytes).unwrap_or_default();
             billed.reads = read(length, reading(asked));
         }
+        // Each item by itself, as if it had been asked for alone.
+        "BatchGetItem" => {
+            for (table, of_table) in asked["RequestItems"].as_object().into_iter().flatten() {
+                for key in of_table["Keys"].as_array().into_iter().flatten() {
+                    let item = upstream.item(table, key).await;
+                    let length = item.as_ref().map(bytes).unwrap_or_default();
+                    billed.reads += read(length, reading(of_table));
+                }
+            }
+        }
         "Query" => {
             let passed = upstream.passed_over(asked).await;
             billed.reads = read(passed.iter().map(bytes).sum(), reading(asked));

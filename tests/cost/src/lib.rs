@@ -15,6 +15,7 @@ pub mod counter;
 pub mod images;
 pub mod item;
 pub mod minute;
+pub mod page;
 pub mod past;
 pub mod scene;
 pub mod units;

@@ -9,8 +9,8 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use switchboard_cost::minute;
 use switchboard_cost::scene::{Stage, all};
+use switchboard_cost::{minute, page};
 use switchboard_testkit::emulator::{Emulator, Rights};
 
 #[tokio::main]
@@ -42,8 +42,10 @@ async fn count(emulator: &Emulator) {
     }
     eprintln!("counting: minutes of the keeper");
     let minutes = minute::count(emulator).await;
+    eprintln!("counting: an open page");
+    let pages = page::count(emulator).await;
     println!(
         "{}",
-        json!({ "scenes": scenes, "upkeep": upkeep, "minutes": minutes })
+        json!({ "scenes": scenes, "upkeep": upkeep, "minutes": minutes, "pages": pages })
     );
 }

@@ -7,10 +7,16 @@ async fn each_new_text_is_a_new_version_and_the_same_one_changes_nothing() {
     let deployment = Deployment::start().await;
     for version in 1..3_u64 {
         let mine = text(&format!("chat-{version}"));
-        let ended = deployment.apply(&mine, &[]).await;
+        let ended = deployment.apply(&mine, &["--yes"]).await;
         assert_eq!((ended.code, &*ended.err), (0, ""));
         let due = format!("version {version} is applied; it counts everywhere within seconds\n");
-        assert_eq!(ended.out, due);
+        assert!(ended.out.ends_with(&due), "{}", ended.out);
+        assert_eq!(
+            ended.out == due,
+            version == 1,
+            "what changes: {}",
+            ended.out
+        );
         for flags in [&[][..], &["--dry-run"]] {
             let ended = deployment.apply(&mine, flags).await;
             assert_eq!((ended.code, &*ended.err), (0, ""));
@@ -46,6 +52,40 @@ async fn a_dry_run_shows_what_would_change_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn what_changes_is_shown_and_what_takes_something_away_has_to_be_meant() {
+    let deployment = Deployment::start().await;
+    let both = text("chat").replace("{ to = \"chat\" }", "{ to = \"chat\" }, { to = \"crm\" }");
+    let two = both + "\n[[destination]]\nname = \"crm\"\nurl = \"https://b.example/\"\n";
+    let ended = deployment.apply(&two, &[]).await;
+    assert_eq!((ended.code, &*ended.err), (0, ""));
+
+    let ended = deployment.apply(&text("chat"), &[]).await;
+    assert_eq!(ended.code, 1);
+    assert_eq!(
+        ended.lines(),
+        [
+            "switchboard: nothing was applied: it takes away the destinations crm, whose open deliveries become dead letters; say --yes if that is meant"
+        ]
+    );
+    let shown = "version 1 stands; this changes:\n--- version 1\n+++ mine.toml\n";
+    assert!(ended.out.starts_with(shown), "{}", ended.out);
+    assert!(ended.out.contains("\n-name = \"crm\"\n"), "{}", ended.out);
+    assert_eq!(deployment.stands().await, (Some(1), Some(two)));
+
+    let ended = deployment.apply(&text("chat"), &["--yes"]).await;
+    assert_eq!((ended.code, &*ended.err), (0, ""));
+    assert!(ended.out.starts_with(shown), "{}", ended.out);
+    let end = "version 2 is applied; it counts everywhere within seconds\n";
+    assert!(ended.out.ends_with(end), "{}", ended.out);
+
+    let other_source = text("chat").replace("\"shop\"", "\"store\"");
+    let ended = deployment.apply(&other_source, &[]).await;
+    let due = "it takes away the sources shop, whose senders are answered 404 then";
+    assert!(ended.err.contains(due), "{}", ended.err);
+    assert_eq!(deployment.stands().await, (Some(2), Some(text("chat"))));
+}
+
+#[tokio::test]
 async fn what_is_unwise_is_a_warning_of_whoever_reads_the_secrets() {
     let deployment = Deployment::start().await;
     deployment.secrets.set("sources/shop", "hunter2");
@@ -64,7 +104,9 @@ async fn only_over_the_version_that_was_seen_where_one_is_named() {
     let deployment = Deployment::start().await;
     let ended = deployment.apply(&text("a"), &["--over", "0"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    let ended = deployment.apply(&text("b"), &["--over", "1"]).await;
+    let ended = deployment
+        .apply(&text("b"), &["--over", "1", "--yes"])
+        .await;
     assert_eq!(ended.code, 0, "{ended:?}");
     for over in ["0", "1", "3"] {
         let ended = deployment.apply(&text("c"), &["--over", over]).await;

@@ -42,7 +42,7 @@ async fn before_the_first_every_source_is_404_and_the_page_says_so() {
 async fn what_is_applied_counts_from_the_next_event_on() {
     let deployment = Deployment::start().await;
     for (n, destination) in ["chat", "accounting"].iter().enumerate() {
-        let ended = deployment.apply(&text(destination), &[]).await;
+        let ended = deployment.apply(&text(destination), &["--yes"]).await;
         assert_eq!(ended.code, 0, "{ended:?}");
         let answer = deployment.post(&n.to_string(), FIRST).await;
         assert_eq!(answer.status, StatusCode::OK, "{answer:?}");

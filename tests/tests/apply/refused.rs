@@ -77,7 +77,8 @@ async fn one_who_was_overtaken_is_told_and_overwrites_nothing() {
     let url = sink.url("/");
     let arguments = ["apply", "--config", "mine.toml", "--url", &url];
     let ended = Run::of(folder.path(), &arguments).ended().await;
-    assert_eq!((ended.code, &*ended.out), (1, ""));
+    assert_eq!(ended.code, 1);
+    assert!(!ended.out.contains("is applied"), "{}", ended.out);
     assert_eq!(
         ended.lines(),
         [
@@ -123,6 +124,9 @@ async fn without_a_server_or_its_token_it_ends_with_1_and_says_what_is_missing()
         "{}",
         ended.err
     );
+    let on = "--url is the address of the deployed Switchboard";
+    assert!(ended.err.contains(on), "{}", ended.err);
+    assert!(!ended.err.contains("serve"), "{}", ended.err);
     let sink = Sink::start().await;
     let stranger = ["apply", "--config", "mine.toml", "--url", &sink.url("/")];
     let ended = Run::of(deployment.folder.path(), &stranger).ended().await;

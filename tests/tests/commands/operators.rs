@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use switchboard_tests::run::Run;
 use switchboard_tests::sender::now;
 use switchboard_tests::setting::{running, sender};
+use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::Switchboard;
 
 /// An id that no delivery has.
@@ -244,4 +245,59 @@ async fn redrive_moves_nothing_unless_it_is_told_what() {
         assert_eq!(code, 2, "{printed}");
     }
     assert_eq!(switchboard.total("dead").await, 2);
+}
+
+#[tokio::test]
+async fn an_answer_without_a_reason_says_what_to_do_about_it() {
+    let sink = Sink::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = sink.url("/");
+    for (status, due) in [
+        (
+            StatusCode::BAD_GATEWAY,
+            "run it again in a moment, which is safe",
+        ),
+        (
+            StatusCode::GATEWAY_TIMEOUT,
+            "run it again in a moment, which is safe",
+        ),
+        (
+            StatusCode::TOO_MANY_REQUESTS,
+            "too much is asked at once: run it again in a moment",
+        ),
+        (StatusCode::NOT_FOUND, "is a Switchboard at --url?"),
+    ] {
+        sink.answer(move |_, _| status);
+        let arguments = [
+            "redrive",
+            "--all",
+            "--url",
+            &url,
+            "--token",
+            "a-token-for-tests",
+        ];
+        let ended = Run::of(folder.path(), &arguments).ended().await;
+        assert_eq!((ended.code, &*ended.out), (1, ""));
+        let line = ended.lines().concat();
+        assert!(
+            line.contains(due) && line.contains(status.as_str()),
+            "{line}"
+        );
+    }
+    // What held said itself is passed on.
+    sink.answer(|_, _| {
+        let said = serde_json::json!({ "held": "chat", "counts_within_s": 5 });
+        axum::Json(said)
+    });
+    let arguments = [
+        "hold",
+        "chat",
+        "--url",
+        &url,
+        "--token",
+        "a-token-for-tests",
+    ];
+    let ended = Run::of(folder.path(), &arguments).ended().await;
+    let due = "chat is held (it counts everywhere within 5 seconds); `switchboard release chat";
+    assert!(ended.out.starts_with(due), "{}", ended.out);
 }

@@ -87,6 +87,29 @@ async fn a_panic_is_a_500_for_one_request_and_the_next_is_answered() {
     assert_eq!(status.id(), id, "the same process");
 }
 
+/// A test has 25 seconds, whatever time its destination has: this one takes all that it may.
+#[tokio::test]
+async fn a_test_of_a_destination_that_never_answers_is_told_before_the_gateway_gives_up() {
+    let board = Board::bare().await;
+    // It takes connections and says nothing.
+    let silent = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = silent.local_addr().expect("an address");
+    let text = configuration(&format!("http://{address}/"));
+    let url = format!("url = \"http://{address}/\"\n");
+    let patient = text.replace(&url, &format!("{url}time_limit = \"60s\"\n"));
+    assert_ne!(patient, text);
+    board.apply(None, &patient).await;
+    let status = start(&board, None).await;
+    let wish = sent("POST", "/admin/test", &json!({ "destination": "chat" }));
+    let answer = status.invoke(&wish).await.answer();
+    assert_eq!(answer["statusCode"], 200, "{answer}");
+    let said = body_of(&answer);
+    assert_eq!(said["outcome"], "unanswered", "{said}");
+    let detail = said["detail"].as_str().expect("why");
+    assert!(detail.contains("within 20 s"), "{said}");
+    drop(silent);
+}
+
 #[tokio::test]
 async fn a_configuration_is_applied_and_the_ingress_follows_it() {
     let board = Board::bare().await;

@@ -5,9 +5,10 @@ use std::time::Duration;
 use http::StatusCode;
 use switchboard_core::endpoint::Change;
 use switchboard_core::names::DestinationName;
-use switchboard_core::ports::SettingsStore;
+use switchboard_core::ports::{SettingsStore, Spread};
 use switchboard_tests::board::{Board, batch, configuration};
 use switchboard_tests::gateway::given_back;
+use switchboard_tests::sender::now;
 
 #[tokio::test]
 async fn a_batch_of_good_unreadable_and_newer_messages() {
@@ -126,7 +127,8 @@ async fn a_held_destination_gets_nothing_and_its_delivery_is_held() {
     assert!(given_back(&answer).is_empty(), "{answer}");
 
     let chat = DestinationName::parse("chat").expect("a name");
-    board.aws.change(Change::Hold(chat)).await.expect("held");
+    let change = Change::Hold(chat.clone());
+    board.aws.change(change).await.expect("held");
     let event = board.post(&ingress, "2", b"{}").await;
     let hint = board.hints(1).await.remove(0);
     // It has not seen the settings yet.
@@ -140,6 +142,22 @@ async fn a_held_destination_gets_nothing_and_its_delivery_is_held() {
     let state = async |event: &str| board.event(event).await.deliveries[0].state.as_str();
     assert_eq!(state(&event).await, "held");
     assert_eq!(state(&before).await, "delivered", "its hint is out of date");
+
+    // The same worker knows of the hold for some seconds yet.
+    let change = Change::Release(chat, spread());
+    board.aws.change(change).await.expect("released");
+    let event = board.post(&ingress, "3", b"{}").await;
+    let hint = board.hints(1).await.remove(0);
+    let answer = worker.invoke(&batch([(&hint, 1)])).await.answer();
+    assert!(given_back(&answer).is_empty(), "{answer}");
+    assert_eq!(state(&event).await, "delivered", "it is held no more");
+}
+
+fn spread() -> Spread {
+    Spread {
+        start: now(),
+        per_second: 50,
+    }
 }
 
 #[tokio::test]

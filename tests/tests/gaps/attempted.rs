@@ -32,7 +32,8 @@ fn is_not_followed_by(plan: Option<&Plan>, operation: &str, queue: &str) -> bool
         | Fault::Doubled
         | Fault::Late
         | Fault::EntriesFailed
-        | Fault::EntryFailed => false,
+        | Fault::EntryFailed
+        | Fault::KeysUnprocessed => false,
     })
 }
 

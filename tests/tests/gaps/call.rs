@@ -21,13 +21,21 @@ pub(crate) struct Call {
 impl Call {
     /// The call that a request belongs to, behind those calls.
     pub(crate) fn behind(before: &[Self], request: &Request) -> Self {
-        let of = of(request);
-        let alike = |call: &&Self| call.operation == request.operation && call.of == of;
-        Self {
-            nth: before.iter().filter(alike).count() + 1,
+        let first = Self {
             operation: request.operation.clone(),
-            of,
+            of: of(request),
+            nth: 1,
+        };
+        let alike = before.iter().filter(|call| call.is_like(&first)).count();
+        Self {
+            nth: alike + 1,
+            ..first
         }
+    }
+
+    /// Whether it is the same but for its number.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.operation == other.operation && self.of == other.of
     }
 
     /// Whether it only reads.
@@ -58,6 +66,8 @@ fn of(request: &Request) -> String {
     let queue = text(&body["QueueUrl"]);
     let queue = queue.and_then(|url| Some(url.rsplit('/').next()?.to_owned()));
     let key = body.get("Key").or_else(|| body.get("Item"));
+    let key = key.or_else(|| first_of_transaction(&body));
+    let key = key.or_else(|| first_of_batch(&body));
     let item = key.map(|key| {
         // What stands behind the kind is another in each story.
         let kind = |name: &str| {
@@ -74,6 +84,18 @@ fn of(request: &Request) -> String {
     });
     let others = || text(&body["IndexName"]).or_else(|| text(&body["SecretId"]));
     queue.or(item).or_else(others).unwrap_or_default()
+}
+
+/// The key of the first item that a transaction writes or looks at.
+fn first_of_transaction(body: &Value) -> Option<&Value> {
+    let first = body["TransactItems"].get(0)?.as_object()?.values().next()?;
+    first.get("Key").or_else(|| first.get("Item"))
+}
+
+/// The first key of a batch that reads.
+fn first_of_batch(body: &Value) -> Option<&Value> {
+    let table = body["RequestItems"].as_object()?.values().next()?;
+    table["Keys"].get(0)
 }
 
 /// A fault of a call.

@@ -33,6 +33,8 @@ pub(crate) enum Fault {
     EntriesFailed,
     /// The last entry of the batch fails, once.
     EntryFailed,
+    /// The service comes to no key of the batch but the last.
+    KeysUnprocessed,
     /// The process dies before it is carried out.
     DiesBefore,
     /// The process dies behind it.
@@ -40,7 +42,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Lost,
         Self::Away,
         Self::Broken,
@@ -51,12 +53,13 @@ impl Fault {
         Self::Late,
         Self::EntriesFailed,
         Self::EntryFailed,
+        Self::KeysUnprocessed,
         Self::DiesBefore,
         Self::DiesBehind,
     ];
 
-    /// All that can befall a call. One that only reads can do no more than fail: what else happens to it is as if it had
-    /// happened behind the call before it.
+    /// All that can befall a call. One that only reads can do no more than fail, or be answered in part: what else happens to
+    /// it is as if it had happened behind the call before it.
     pub(crate) fn all_of(call: &Call) -> Vec<Self> {
         let reads = call.reads();
         let is_batch = call.operation.ends_with("MessageBatch");
@@ -73,6 +76,7 @@ impl Fault {
             | Self::DiesBefore
             | Self::DiesBehind => !reads,
             Self::EntriesFailed | Self::EntryFailed => is_batch && !reads,
+            Self::KeysUnprocessed => call.operation == "BatchGetItem",
         };
         Self::ALL.into_iter().filter(fits).collect()
     }
@@ -88,7 +92,11 @@ impl Fault {
             | Self::EntriesFailed
             | Self::DiesBefore
             | Self::DiesBehind => true,
-            Self::AnswerLost | Self::Doubled | Self::Late | Self::EntryFailed => false,
+            Self::AnswerLost
+            | Self::Doubled
+            | Self::Late
+            | Self::EntryFailed
+            | Self::KeysUnprocessed => false,
         }
     }
 
@@ -105,6 +113,7 @@ impl Fault {
             | Self::Doubled
             | Self::Late
             | Self::EntryFailed
+            | Self::KeysUnprocessed
             | Self::DiesBefore
             | Self::DiesBehind => 1,
         }
@@ -120,6 +129,7 @@ impl Fault {
             Self::Doubled => Fate::Doubled,
             Self::Late => Fate::Late(LATE),
             Self::EntriesFailed | Self::EntryFailed => Fate::EntryFailed,
+            Self::KeysUnprocessed => Fate::KeysUnprocessed,
             Self::DiesBefore => {
                 killer.kill();
                 Fate::Lost

@@ -13,15 +13,20 @@
     reason = "all stories of a test are told on its one thread"
 )]
 
+mod asked;
 mod attempted;
 mod call;
+mod changed;
 mod fault;
 mod kept;
+mod many;
 mod mapping;
 mod moved_on;
 mod operated;
 mod promises;
+mod read;
 mod recovered;
+mod replayed;
 mod scene;
 mod sent;
 mod set_aside;

@@ -34,6 +34,7 @@ fn left_without_hint(plan: Option<&Plan>) -> u64 {
             | Fault::Doubled
             | Fault::Late
             | Fault::EntryFailed
+            | Fault::KeysUnprocessed
             | Fault::DiesBehind => 0,
         };
     }

@@ -1,7 +1,7 @@
 //! A function whose calls to the services are counted, one of which may suffer a fault; when it dies, another process takes
 //! its place.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -53,6 +53,17 @@ pub(crate) struct Watched {
     running: Option<Lambda>,
     /// Everything that its former processes wrote.
     former: String,
+    /// Methods and paths of the requests that it was invoked with.
+    asked: BTreeSet<(String, String)>,
+}
+
+/// What a function was asked, and what it asked of the services for that.
+#[derive(Default)]
+pub(crate) struct Heard {
+    /// Methods and paths.
+    pub(crate) asked: BTreeSet<(String, String)>,
+    /// Its calls.
+    pub(crate) calls: Vec<Call>,
 }
 
 impl Drop for Watched {
@@ -99,11 +110,16 @@ impl Watched {
             plan,
             running: None,
             former: String::new(),
+            asked: BTreeSet::new(),
         }
     }
 
     /// Invokes it; where no process is left, another one is started first.
     pub(crate) async fn invoke(&mut self, event: &Value) -> Invoked {
+        if let Some(method) = event["requestContext"]["http"]["method"].as_str() {
+            let path = event["rawPath"].as_str().unwrap_or_default();
+            self.asked.insert((method.to_owned(), path.to_owned()));
+        }
         let running = match self.running.take() {
             Some(running) => running,
             None => self.function.clone().start().await,
@@ -139,6 +155,14 @@ impl Watched {
     /// Its calls so far.
     pub(crate) fn calls(&self) -> Vec<Call> {
         lock(&self.seen).calls.clone()
+    }
+
+    /// What it was asked so far, and its calls.
+    pub(crate) fn heard(&self) -> Heard {
+        Heard {
+            asked: self.asked.clone(),
+            calls: self.calls(),
+        }
     }
 
     /// Waits until nothing of it is on its way any more, also what its clients have given up.

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use switchboard_tests::browser::Browser;
 pub(crate) use switchboard_tests::page::{
-    Network, answered_to, click, cookie, live, reads, rows, set, sign_in, stale, view,
+    Network, answered_to, click, cookie, live, reads, rows, set, stale, view,
 };
 use switchboard_tests::setting::{configuration, start};
 use switchboard_tests::sink::Sink;

@@ -236,7 +236,7 @@ pub(super) mod tests {
         let mut of_ingress = own.clone();
         of_ingress["calls"]["secretsmanager"] = json!({ "GetSecretValue": 4 });
         let put = json!({ "dynamodb": { "PutItem": 1 }, "sqs": { "SendMessageBatch": 1 } });
-        let counted = json!({
+        let mut counted = json!({
             "scenes": [{
                 "destinations": 3, "body_bytes": 1024, "retries": 0,
                 "ingress": sum(&put, 3.0, 1.0),
@@ -251,6 +251,18 @@ pub(super) mod tests {
                 }],
             },
         });
+        let mut of_page = sum(
+            &json!({
+                "dynamodb": { "GetItem": 20, "Query": 10 }, "dynamodb-streams": { "GetRecords": 10 },
+                "sqs": { "GetQueueAttributes": 10 },
+            }),
+            0.0,
+            10.0,
+        );
+        of_page["read_units"] = json!(30.0);
+        counted["pages"] = json!([
+            { "seen": "nothing", "refreshes": 10, "sum": of_page, "out_bytes": 10_240 },
+        ]);
         serde_json::from_value(counted).expect("as the program prints it")
     }
 

@@ -13,6 +13,7 @@ pub(super) struct Counted {
     pub(super) scenes: Vec<Scene>,
     pub(super) upkeep: Upkeep,
     pub(super) minutes: Minutes,
+    pub(super) pages: Vec<Open>,
 }
 
 /// Calls added up.
@@ -52,6 +53,15 @@ pub(super) struct Scene {
 pub(super) struct Upkeep {
     pub(super) ingress: Sum,
     pub(super) worker: Sum,
+}
+
+/// Refreshes of an open page.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Open {
+    pub(super) seen: String,
+    pub(super) refreshes: f64,
+    pub(super) sum: Sum,
+    pub(super) out_bytes: f64,
 }
 
 /// Minutes of the keeper.

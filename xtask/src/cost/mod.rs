@@ -4,6 +4,7 @@
 mod bill;
 mod counted;
 mod idle;
+mod page;
 mod prices;
 mod table;
 
@@ -12,6 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 use self::bill::Billed;
 use self::counted::{Calls, Counted, Scene};
 use self::idle::Idle;
+use self::page::Page;
 use self::prices::{LOADS, USUAL};
 use crate::bench::row::{Bound, Row, as_table};
 use crate::command::{Cargo, Failure};
@@ -56,6 +58,7 @@ fn report(environment: &Environment, form: Form) -> Result<Vec<Row>, Failure> {
     let template = environment.root.join("template.yaml");
     let template = std::fs::read_to_string(&template).map_err(failed("reading the template"))?;
     let idle = Idle::of(&counted, &template);
+    let pages: Vec<Page> = counted.pages.iter().map(Page::of).collect();
     let mut billed = Vec::new();
     for load in LOADS {
         for scene in &counted.scenes {
@@ -64,7 +67,7 @@ fn report(environment: &Environment, form: Form) -> Result<Vec<Row>, Failure> {
     }
     let rows = bounds(&billed)?;
     match form {
-        Form::Json => println!("{}", table::as_json(&billed, &idle)),
+        Form::Json => println!("{}", table::as_json(&billed, &idle, &pages)),
         Form::Table => {
             let scenes = &counted.scenes;
             println!("\nWhat one event asks for\n\n{}", table::calls(scenes));
@@ -83,6 +86,7 @@ fn report(environment: &Environment, form: Form) -> Result<Vec<Row>, Failure> {
                 );
             }
             println!("{}", table::idle(&idle));
+            println!("An open page\n\n{}", page::table(&pages));
             println!("{}", as_table(&rows));
         }
     }

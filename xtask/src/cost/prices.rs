@@ -134,6 +134,8 @@ pub(super) const SOURCE_SECRETS: f64 = 4.0;
 pub(super) const OTHER_SECRETS: f64 = 1.0;
 /// Months that an event is kept: 30 days.
 pub(super) const KEPT_MONTHS: f64 = 1.0;
+/// How often an open page is read anew in an hour, while somebody sees it: every two seconds.
+pub(super) const REFRESHES_AN_HOUR: f64 = 1_800.0;
 /// Minutes of a month of 30 days.
 pub(super) const MINUTES: f64 = 30.0 * 24.0 * 60.0;
 

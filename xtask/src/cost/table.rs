@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::bill::Billed;
 use super::counted::{Calls, OfEvents, Scene};
 use super::idle::Idle;
+use super::page::Page;
 use super::prices::{Load, USUAL};
 
 /// What was asked for, an event a row: calls, and units of the table with those of its indexes.
@@ -131,12 +132,12 @@ pub(super) fn idle(idle: &Idle) -> String {
 }
 
 /// All rows as JSON.
-pub(super) fn as_json(billed: &[Billed<'_>], idle: &Idle) -> String {
-    let rows: Vec<Value> = billed.iter().map(|one| row(one, idle)).collect();
+pub(super) fn as_json(billed: &[Billed<'_>], idle: &Idle, pages: &[Page]) -> String {
+    let rows: Vec<Value> = billed.iter().map(|one| row(one, idle, pages)).collect();
     Value::Array(rows).to_string()
 }
 
-fn row(billed: &Billed<'_>, idle: &Idle) -> Value {
+fn row(billed: &Billed<'_>, idle: &Idle, pages: &[Page]) -> Value {
     let (scene, bill) = (billed.scene, &billed.bill);
     let both = scene.both();
     let Load {
@@ -173,6 +174,7 @@ fn row(billed: &Billed<'_>, idle: &Idle) -> Value {
         "dollars_kept": bill.kept,
         "idle_dollars_a_month": idle.total(),
         "idle_calls_a_minute": whole(&idle.calls),
+        "open_pages": pages.iter().map(Page::row).collect::<Vec<_>>(),
         "bound": bound,
         "holds": bound.map(|bound| bill.total() <= bound),
     })
@@ -213,7 +215,8 @@ mod tests {
         assert!(told.contains(due), "{told}");
         assert!(keeper(&sample.minutes.of_events).contains("| 3 | 2 | 1.00 | 10 |"));
         let month = Idle::of(&sample, "");
-        let rows: Value = serde_json::from_str(&as_json(&billed, &month)).expect("JSON");
+        let pages: Vec<Page> = sample.pages.iter().map(Page::of).collect();
+        let rows: Value = serde_json::from_str(&as_json(&billed, &month, &pages)).expect("JSON");
         let first = &rows[0];
         assert_eq!(
             first["calls"]["dynamodb"],
@@ -235,7 +238,7 @@ mod tests {
         let mut scene = sample.scenes[0].clone();
         scene.retries = 1;
         let billed = Billed::of(&scene, &sample, LOADS[0]).expect("billed");
-        let row = row(&billed, &Idle::of(&sample, ""));
+        let row = row(&billed, &Idle::of(&sample, ""), &[]);
         assert_eq!((&row["bound"], &row["holds"]), (&Value::Null, &Value::Null));
     }
 }

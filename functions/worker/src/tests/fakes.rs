@@ -71,6 +71,8 @@ pub(crate) enum Begin {
 #[derive(Default)]
 pub(crate) struct Fake {
     pub(crate) settings: Mutex<Arc<Settings>>,
+    /// What they are when they are read anew, where that is something else.
+    pub(crate) newest_settings: Mutex<Option<Arc<Settings>>>,
     /// What `begin` comes to for a hint of that number; `Go` when nothing is said.
     pub(crate) begins: Mutex<BTreeMap<String, Vec<Begin>>>,
     /// How often each step fails from here on.
@@ -128,6 +130,13 @@ impl Desk for Fake {
     async fn settings(&self) -> Answer<Arc<Settings>> {
         self.step("settings", "settings".to_owned()).await?;
         Ok(Arc::clone(&self.settings.lock().expect("a lock")))
+    }
+
+    async fn newest_settings(&self) -> Answer<Arc<Settings>> {
+        let name = "newest settings";
+        self.step(name, "settings anew".to_owned()).await?;
+        let newest = self.newest_settings.lock().expect("a lock").clone();
+        Ok(newest.unwrap_or_else(|| Arc::clone(&self.settings.lock().expect("a lock"))))
     }
 
     async fn begin(&self, hint: &Hint, receives: u32, _: Timestamp) -> Answer<Begun> {

@@ -1,5 +1,6 @@
 //! Batches over a desk, a queue and destinations in memory.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -248,6 +249,24 @@ async fn deliveries_to_a_held_destination_are_recorded_held_and_never_sent() {
     assert_eq!(setting.destinations.arrived.available_permits(), 1);
     setting.fail("hold", 1);
     assert_eq!(setting.batch(&["hint chat 1"]).await, ["m-0"], "not lost");
+}
+
+#[tokio::test]
+async fn nothing_is_held_by_settings_that_may_be_out_of_date() {
+    let setting = setting();
+    setting.hold(&["chat"]);
+    let released = Some(Arc::default());
+    *setting.worker.desk.newest_settings.lock().expect("a lock") = released;
+    let messages = ["hint chat 1", "hint slow 2"];
+    assert!(setting.batch(&messages).await.is_empty());
+    let mut steps = setting.steps();
+    steps.sort();
+    assert_eq!(steps, ["record 1 delivered", "record 2 delivered"]);
+    let anew = setting.count("settings anew");
+    assert_eq!(anew, 1, "for what seems to be held, and nothing else");
+    setting.fail("newest settings", 1);
+    assert_eq!(setting.batch(&["hint chat 3"]).await, ["m-0"], "not known");
+    assert_eq!((setting.count("hold"), setting.count("begin 3")), (0, 0));
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ mod events;
 mod heads;
 pub(crate) mod lanes;
 mod notes;
-mod oldest;
+pub(crate) mod oldest;
 mod recent;
 pub(crate) mod shared;
 

@@ -1,7 +1,8 @@
 //! Since when the oldest waiting delivery of each destination is due. The index of what waits is in order of since when it
-//! waits, which is never later than it is due: so a few of its rows tell, or there are too many, and it is not known.
+//! waits, which is never later than it is due: so a few of its rows tell, or there are too many, and it is not known. What
+//! was read serves for a while: an open page asks every other second, for hours where something stays away.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use switchboard_core::delivery::State;
@@ -26,28 +27,53 @@ const ENOUGH: usize = 200;
 /// after which all have one. Where attempts are not even begun, these tell.
 const MOST_RECENT: usize = 10;
 
+/// What was read, and of which destinations.
+#[derive(Clone, Debug)]
+pub(crate) struct Oldest {
+    asked: BTreeSet<DestinationName>,
+    due: BTreeMap<DestinationName, Timestamp>,
+}
+
 impl Aws {
-    /// When the first waiting delivery is due, of those of `destinations` of which it is known.
+    /// When the first waiting delivery is due, of those of `destinations` of which it is known, as it was read for them some
+    /// seconds ago at most. What waits since then is not among it, unless nothing of its destination waited then.
     pub(super) async fn oldest_due(
         &self,
-        destinations: Vec<DestinationName>,
+        destinations: BTreeSet<DestinationName>,
     ) -> Answer<BTreeMap<DestinationName, Timestamp>> {
         if destinations.is_empty() {
             return Ok(BTreeMap::new());
         }
+        let read = Box::pin(async {
+            Ok(Oldest {
+                due: self.read_oldest_due(&destinations).await?,
+                asked: destinations.clone(),
+            })
+        });
+        let is_of_them = |oldest: &Oldest| oldest.asked.is_superset(&destinations);
+        let mut oldest = self.oldest.get_if(&*self.clock, is_of_them, read).await?;
+        oldest.due.retain(|to, _| destinations.contains(to));
+        Ok(oldest.due)
+    }
+
+    async fn read_oldest_due(
+        &self,
+        destinations: &BTreeSet<DestinationName>,
+    ) -> Answer<BTreeMap<DestinationName, Timestamp>> {
         let walked = self.walked_to(keys::NEAR_WALK).await?;
         let unrecorded = self.first_unrecorded(DOING, walked, MOST_RECENT).await?;
-        let oldest: Vec<(DestinationName, Option<Timestamp>)> = stream::iter(destinations)
-            .map(|to| {
-                let unrecorded = unrecorded.get(&to).copied();
-                async move {
-                    let oldest = self.oldest_due_of(&to, unrecorded).await?;
-                    Ok((to, oldest))
-                }
-            })
-            .buffered(AT_ONCE)
-            .try_collect()
-            .await?;
+        let oldest: Vec<(DestinationName, Option<Timestamp>)> =
+            stream::iter(destinations.iter().cloned())
+                .map(|to| {
+                    let unrecorded = unrecorded.get(&to).copied();
+                    async move {
+                        let oldest = self.oldest_due_of(&to, unrecorded).await?;
+                        Ok((to, oldest))
+                    }
+                })
+                .buffered(AT_ONCE)
+                .try_collect()
+                .await?;
         let known = |(to, oldest): (DestinationName, Option<Timestamp>)| Some((to, oldest?));
         Ok(oldest.into_iter().filter_map(known).collect())
     }

@@ -1,6 +1,6 @@
 //! The last hour, from what the fold keeps: the items of two hours for each source and destination that the totals name,
 //! read a hundred at once, and what happened last, which stands beside the totals. So it costs the same however much
-//! happened; more only for destinations that something waits for.
+//! happened; more only for destinations that something waits for, and then only every few seconds.
 
 use std::collections::BTreeMap;
 

@@ -56,6 +56,7 @@ impl Ground {
             settings_for: anew,
             repeats_per_second: None,
             shared_for: anew,
+            oldest_for: anew.saturating_mul(10),
             counts_every: Duration::from_secs(1),
         };
         let clock = Arc::clone(&self.clock);

@@ -17,6 +17,7 @@ mod late;
 mod lost;
 mod queue;
 mod recent;
+mod released;
 mod repeats;
 mod replay;
 mod sample;

@@ -23,6 +23,7 @@ use crate::support::START;
 use crate::views::folded;
 
 const SECOND: Duration = Duration::from_secs(1);
+const TEN_SECONDS: Duration = Duration::from_secs(10);
 
 pub(crate) fn after(seconds: u64) -> Timestamp {
     START.plus(Duration::from_secs(seconds))
@@ -63,8 +64,8 @@ pub(crate) fn health<'a>(recent: &'a Recent, name: &str) -> &'a Health {
     found.expect("the totals name it")
 }
 
-/// What a refresh of a process asks for that has made one before, by operation.
-async fn refresh(ground: &Ground) -> BTreeMap<String, usize> {
+/// What a refresh of a process asks for that has made one before, so long ago, by operation.
+async fn refresh(ground: &Ground, ago: Duration) -> BTreeMap<String, usize> {
     let proxy = Proxy::start(Emulator::shared().address(), |_| Fate::Passed);
     let clients = clients_at(&proxy.url(), ground.account());
     let backend = ground.open_paced(&clients, ground.place.clone(), SECOND);
@@ -74,7 +75,7 @@ async fn refresh(ground: &Ground) -> BTreeMap<String, usize> {
     };
     look().await;
     let before = proxy.requests().len();
-    ground.clock.advance(SECOND);
+    ground.clock.advance(ago);
     let recent = look().await;
     assert_eq!(health(&recent, "to-1").oldest_due, Some(after(60)));
     let requests = proxy.requests();
@@ -93,9 +94,9 @@ async fn a_refresh_asks_for_the_same_however_much_is_stored() {
     let ground = Ground::new().await;
     let backend = ground.open();
     stored(&backend, 0..20).await;
-    let few = refresh(&ground).await;
+    let few = refresh(&ground, TEN_SECONDS).await;
     stored(&backend, 20..150).await;
-    let many = refresh(&ground).await;
+    let many = refresh(&ground, TEN_SECONDS).await;
     assert_eq!(few, many);
     let expected = [
         // The items of two hours for a source and three destinations; records of the oldest recent events.
@@ -110,6 +111,43 @@ async fn a_refresh_asks_for_the_same_however_much_is_stored() {
     ];
     let expected = expected.map(|(operation, count)| (operation.to_owned(), count));
     assert_eq!(many, BTreeMap::from(expected));
+}
+
+#[tokio::test]
+async fn what_waits_for_longest_is_read_every_ten_seconds_and_at_once_for_another_destination() {
+    let ground = Ground::new().await;
+    let backend = ground.open();
+    stored(&backend, 0..3).await;
+    let nearly = TEN_SECONDS.saturating_sub(Duration::from_millis(1));
+    let expected = [
+        ("BatchGetItem", 1),
+        ("DescribeStream", 1),
+        ("GetItem", 1),
+        ("GetQueueAttributes", 1),
+        ("GetRecords", 1),
+        ("Query", 2),
+    ];
+    let expected = expected.map(|(operation, count)| (operation.to_owned(), count));
+    let expected = BTreeMap::from(expected);
+    assert_eq!(refresh(&ground, SECOND).await, expected);
+    assert_eq!(refresh(&ground, nearly).await, expected);
+
+    let viewer = ground.open_paced(&ground.clients, ground.place.clone(), SECOND);
+    viewer.recent(after(200)).await.expect("the last hour");
+    // Of `to-0` nothing waited.
+    let event = event("new", 10);
+    let received_at = after(150);
+    let event = Event {
+        received_at,
+        ..event
+    };
+    let plan = plan(&event, 1, received_at);
+    backend.accept(&event, &plan, KEEP).await.expect("stored");
+    folded(&backend).await;
+    ground.clock.advance(SECOND);
+    let recent = viewer.recent(after(200)).await.expect("the last hour");
+    assert_eq!(health(&recent, "to-0").oldest_due, Some(received_at));
+    assert_eq!(health(&recent, "to-1").oldest_due, Some(after(60)));
 }
 
 #[tokio::test]

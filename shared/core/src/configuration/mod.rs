@@ -16,11 +16,13 @@ use crate::secret::Secret;
 
 mod destinations;
 mod fields;
+mod names;
 mod read;
 mod routes;
 mod secrets;
 mod sources;
 
+pub use names::Named;
 pub(crate) use read::check_deployed_for;
 pub use read::{Checked, Fault, Needs, Origin, Read, check_deployed, read, read_for};
 

@@ -61,6 +61,8 @@ pub enum Origin {
     /// - `public_url` begins with `https`, as everything does behind the gateway;
     /// - `max_body` is at most 6 MiB, which is what the platform takes in one request.
     ///
+    /// `alert_url` and `alert_after` do nothing, since the stack's own alarms tell, which is a warning.
+    ///
     /// `allow_private_networks` may stand there, for functions that are attached to a private network; the platform's own
     /// addresses stay forbidden. `max_in_flight` counts in each process.
     Deployed,
@@ -212,6 +214,12 @@ impl<'a> Reader<'a> {
         let public_url = public_url(&mut top, self.origin);
         if self.origin == Origin::Deployed && top.has("hosts") {
             top.fault("hosts is for a Switchboard on one machine: a deployed one answers to the names of its gateway");
+        }
+        for key in ["alert_url", "alert_after"] {
+            // No fault: what was applied before this was said goes on.
+            if self.origin == Origin::Deployed && top.has(key) {
+                self.warnings.push(format!("{key} does nothing in a deployed Switchboard: the alarms of its stack tell, by the stack's parameter AlarmTopic"));
+            }
         }
         let hosts = top.texts("hosts").unwrap_or_default();
         for host in hosts

@@ -69,9 +69,15 @@ impl Reader<'_> {
     }
 }
 
+/// The secret that operators prove to be operators with, beside those that a deployed configuration names.
+const ADMIN_TOKEN: &str = "admin-token";
+
 /// Why a reference may not stand in a configuration of that origin.
 fn out_of_place(reference: &Reference, origin: Origin) -> Option<&'static str> {
     match (reference, origin) {
+        (Reference::Secret(name), Origin::Deployed) if name.as_str() == ADMIN_TOKEN => Some(
+            "secret:admin-token is what operators sign in with: it is nobody else's secret, and a destination would be sent it",
+        ),
         (Reference::Sample(_), Origin::BuiltIn)
         | (Reference::Environment(_) | Reference::File(_), Origin::BuiltIn | Origin::File)
         | (Reference::Secret(_), Origin::Deployed) => None,

@@ -41,6 +41,12 @@ kind = "*"
 deliver = [{ to = "accounting" }, { to = "chat" }]
 "#;
 
+/// What is said of keys that do nothing there.
+const UNUSED: [&str; 2] = [
+    "alert_url does nothing in a deployed Switchboard: the alarms of its stack tell, by the stack's parameter AlarmTopic",
+    "alert_after does nothing in a deployed Switchboard: the alarms of its stack tell, by the stack's parameter AlarmTopic",
+];
+
 fn secrets() -> Vault {
     Vault::of(&[
         ("secret:alerts", "https://alerts.example/A1ERT"),
@@ -72,7 +78,7 @@ fn source(reference: &str) -> String {
 #[test]
 fn secrets_of_the_deployment_stand_wherever_a_secret_may() {
     let read = read(FULL, Origin::Deployed, &secrets()).expect("no faults");
-    assert_eq!(read.warnings, [""; 0]);
+    assert_eq!(read.warnings, UNUSED);
     let configuration = read.configuration;
     let secrets: Vec<_> = configuration.sources[0]
         .secrets()
@@ -94,7 +100,7 @@ fn secrets_of_the_deployment_stand_wherever_a_secret_may() {
 fn without_its_secrets_it_is_checked_and_they_are_named_once_each() {
     let checked = check_deployed(FULL);
     assert_eq!(checked.faults, []);
-    assert_eq!(checked.warnings, [""; 0]);
+    assert_eq!(checked.warnings, UNUSED);
     let named: Vec<_> = checked.secrets.iter().map(SecretName::as_str).collect();
     assert_eq!(
         named,
@@ -156,6 +162,24 @@ deliver = [{ to = "a" }, { to = "nobody" }]
         assert!(fault.contains(due), "{due}: {found:#?}");
     }
     assert_eq!(found.len(), 7, "{found:#?}");
+}
+
+#[test]
+fn the_operators_token_is_nobodys_secret() {
+    let vault = Vault::of(&[("secret:admin-token", "the-token-of-the-operators")]);
+    let due = "secret:admin-token is what operators sign in with";
+    let of_source = source("secret:admin-token");
+    let of_destination = format!(
+        "{}[[destination]]\nname = \"a\"\nurl = \"https://a.example\"\nheaders = {{ x-a = \"secret:admin-token\" }}\n",
+        source("secret:shop")
+    );
+    for text in [of_source, of_destination] {
+        for found in [unread(&text), whole(&text, &vault)] {
+            let told = found.iter().filter(|fault| fault.contains(due)).count();
+            assert_eq!(told, 1, "{found:#?}");
+        }
+    }
+    assert!(unread(&source("secret:sources/admin-token")).is_empty());
 }
 
 #[test]

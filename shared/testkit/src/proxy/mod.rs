@@ -50,6 +50,8 @@ pub enum Fate {
     Throttled,
     /// The last entry of a batch is not passed on, and the answer says that it failed.
     EntryFailed,
+    /// Only the last key of a batch is passed on, and the answer says that the service did not come to the others.
+    KeysUnprocessed,
 }
 
 type Rule = dyn FnMut(&Request) -> Fate + Send;
@@ -210,6 +212,7 @@ impl Shared {
             Fate::Broken => refusal::broken(head),
             Fate::Throttled => refusal::throttled(head),
             Fate::EntryFailed => refusal::without_last_entry(body, pass)?,
+            Fate::KeysUnprocessed => refusal::with_last_key_alone(body, pass)?,
         };
         self.answered.fetch_add(answer.len(), Ordering::AcqRel);
         client.write_all(&answer)?;

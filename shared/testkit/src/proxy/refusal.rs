@@ -53,3 +53,31 @@ pub(super) fn without_last_entry(
     }
     Ok(http::answer(200, &said.to_string()))
 }
+
+/// Passes only the last key of a batch that reads on; the answer says that the service did not come to the others.
+pub(super) fn with_last_key_alone(
+    body: &[u8],
+    mut pass: impl FnMut(&[u8]) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let mut batch: Value = serde_json::from_slice(body).map_err(Error::other)?;
+    let tables = batch.get_mut("RequestItems").and_then(Value::as_object_mut);
+    let table = tables.and_then(|tables| tables.iter_mut().next());
+    let Some((name, asked)) = table.map(|(name, asked)| (name.clone(), asked)) else {
+        return Err(Error::other("it is no batch"));
+    };
+    let mut open = asked.clone();
+    let keys = open.get_mut("Keys").and_then(Value::as_array_mut);
+    let Some((last, are_others)) = keys.and_then(|keys| Some((keys.pop()?, !keys.is_empty())))
+    else {
+        return Err(Error::other("it has no keys"));
+    };
+    if let Some(asked) = asked.as_object_mut() {
+        asked.insert("Keys".to_owned(), json!([last]));
+    }
+    let answer = pass(batch.to_string().as_bytes())?;
+    let mut said: Value = serde_json::from_slice(http::body_of(&answer)).map_err(Error::other)?;
+    if let Some(said) = said.as_object_mut().filter(|_| are_others) {
+        said.insert("UnprocessedKeys".to_owned(), json!({ name: open }));
+    }
+    Ok(http::answer(200, &said.to_string()))
+}

@@ -92,7 +92,13 @@ impl Shape for HoldBody {
 #[derive(Serialize)]
 pub(super) struct Held {
     held: DestinationName,
+    /// Within how many seconds it counts in every process, where there are several: each goes by what it read last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts_within_s: Option<u64>,
 }
+
+/// How long a process of a deployed Switchboard goes by the settings that it has read, in seconds.
+const COUNTS_WITHIN_S: u64 = 5;
 
 /// `POST /admin/hold`
 pub(super) async fn hold<B: Backend>(
@@ -102,7 +108,11 @@ pub(super) async fn hold<B: Backend>(
 ) -> Done<Held> {
     let held = destination(&body.destination)?;
     status.operator.hold(held.clone()).await?;
-    Ok(Json(Held { held }))
+    let counts_within_s = status.deployed.is_some().then_some(COUNTS_WITHIN_S);
+    Ok(Json(Held {
+        held,
+        counts_within_s,
+    }))
 }
 
 /// Which destination, and how fast.

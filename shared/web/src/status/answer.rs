@@ -44,6 +44,8 @@ pub(super) enum Failure {
     },
     /// 413: over so many bytes.
     TooLarge(usize),
+    /// 413: what would be answered, here.
+    TooLong,
     /// 415.
     NotJson,
     /// 429: what it asks for is under way already.
@@ -64,6 +66,11 @@ pub fn try_again() -> Response {
     guard::close(Failure::NotReady.into_response())
 }
 
+/// What an operator is answered where the answer is longer than what carries it takes: 413.
+pub fn too_long() -> Response {
+    guard::close(Failure::TooLong.into_response())
+}
+
 impl Failure {
     /// The store failed while `doing`; logs why.
     pub(super) fn store(doing: &'static str, error: &BackendError) -> Self {
@@ -79,7 +86,7 @@ impl Failure {
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::OtherMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::NotSet(_) | Self::OtherVersion { .. } => StatusCode::CONFLICT,
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge(_) | Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::UnderWay(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Ours(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -96,7 +103,10 @@ impl Failure {
             | Self::Ours(what)
             | Self::OtherVersion { what, .. } => return what.clone(),
             Self::TooLarge(limit) => {
-                return format!("the body is over the limit of {} KiB", limit / 1024);
+                return format!("what was sent is over the limit of {} KiB", limit / 1024);
+            }
+            Self::TooLong => {
+                "the answer is over the 6 MB that one may have on AWS; destinations get bodies of any length whole"
             }
             Self::NoCredentials(what) | Self::OtherSite(what) | Self::UnderWay(what) => what,
             Self::OtherHost => {
@@ -125,6 +135,7 @@ impl Failure {
             | Self::OtherMethod
             | Self::NotSet(_)
             | Self::TooLarge(_)
+            | Self::TooLong
             | Self::NotJson
             | Self::UnderWay(_)
             | Self::Ours(_)
@@ -149,6 +160,7 @@ impl Failure {
             | Self::Unusable(_)
             | Self::OtherVersion { .. }
             | Self::TooLarge(_)
+            | Self::TooLong
             | Self::NotJson
             | Self::Ours(_) => None,
         }

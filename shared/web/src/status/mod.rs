@@ -44,7 +44,7 @@ mod tag;
 mod trial;
 mod whole;
 
-pub use answer::try_again;
+pub use answer::{too_long, try_again};
 pub use guard::TrustedHost;
 pub use trial::{Tested, Tester};
 

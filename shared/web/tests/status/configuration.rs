@@ -177,7 +177,7 @@ async fn a_configuration_may_be_longer_than_other_bodies_up_to_its_own_limit() {
     assert_eq!(seen.status, StatusCode::OK, "{}", seen.text);
     let seen = deployment.apply(&of(256 * 1024), Some(1)).await;
     assert_eq!(seen.status, StatusCode::PAYLOAD_TOO_LARGE);
-    assert_eq!(seen.problem(), "the body is over the limit of 256 KiB");
+    assert_eq!(seen.problem(), "what was sent is over the limit of 256 KiB");
     let long = json!({ "destination": "x".repeat(70 * 1024) }).to_string();
     let seen = deployment.admin(Method::POST, "/admin/hold", &long).await;
     assert_eq!(
@@ -185,7 +185,7 @@ async fn a_configuration_may_be_longer_than_other_bodies_up_to_its_own_limit() {
         StatusCode::PAYLOAD_TOO_LARGE,
         "the others' limit stays"
     );
-    assert_eq!(seen.problem(), "the body is over the limit of 64 KiB");
+    assert_eq!(seen.problem(), "what was sent is over the limit of 64 KiB");
 }
 
 #[tokio::test]

@@ -156,6 +156,28 @@ async fn the_name_that_the_gateway_matched_is_allowed_and_no_other() {
 }
 
 #[tokio::test]
+async fn a_hold_says_within_which_time_it_counts_everywhere() {
+    let deployment = Deployment::new();
+    let applied = json!({ "configuration": text("crm"), "version": null }).to_string();
+    let crm = r#"{"destination":"crm"}"#;
+    for (method, path, body) in [
+        (Method::PUT, "/admin/configuration", applied.as_str()),
+        (Method::POST, "/admin/hold", crm),
+    ] {
+        let headers = [
+            bearer(TOKEN),
+            ("content-type", "application/json".to_owned()),
+        ];
+        let request = through(method, path, GATEWAY, &headers, body);
+        let seen = send(&deployment.process, request).await;
+        assert_eq!(seen.status, StatusCode::OK, "{}", seen.text);
+        if path == "/admin/hold" {
+            assert_eq!(seen.json(), json!({ "held": "crm", "counts_within_s": 5 }));
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_sign_in_holds_in_every_process_that_has_the_token() {
     let deployment = Deployment::new();
     let form = [(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use switchboard_core::address::Networks;
-use switchboard_core::endpoint::{Change, KEY_BYTES, OVERLAP, fresh_secret};
+use switchboard_core::endpoint::{Change, KEY_BYTES, OVERLAP, Settings, fresh_secret};
 use switchboard_core::names::DestinationName;
 use switchboard_core::operate::{BUDGET, OperateError, Operator, PER_SECOND, Redrive, STEP};
 use switchboard_core::ports::{Moved, Spread};
@@ -147,6 +147,28 @@ async fn a_release_changes_the_settings_before_anything_is_put_back() {
             Call::Release(destination("crm"), NOW, STEP),
         ]
     );
+}
+
+#[tokio::test]
+async fn what_is_held_and_configured_no_more_can_be_released_and_what_never_was_cannot() {
+    let (operator, fake) = operator();
+    let gone = destination("gone");
+    let unknown = operator.release(gone.clone(), 7).await;
+    let is_unknown = matches!(unknown, Err(OperateError::UnknownDestination(_)));
+    assert!(is_unknown, "{unknown:?}");
+    assert_eq!(fake.calls(), [], "nothing changed");
+    let held = Settings {
+        held: [gone.clone()].into(),
+        ..Settings::default()
+    };
+    *fake.settings.lock().expect("settings") = Arc::new(held);
+    fake.held.lock().expect("held").push(gone.clone());
+    let moved = operator.release(gone.clone(), 7).await;
+    assert_eq!(moved.expect("released"), Moved { done: 1, left: 0 });
+    assert!(fake.settings.lock().expect("settings").held.is_empty());
+    let again = operator.hold(gone).await;
+    let is_unknown = matches!(again, Err(OperateError::UnknownDestination(_)));
+    assert!(is_unknown, "{again:?}");
 }
 
 #[tokio::test]

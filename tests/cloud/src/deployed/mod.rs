@@ -207,6 +207,11 @@ impl Deployed {
         self.emulator.log()
     }
 
+    /// Where the services are, as an endpoint URL.
+    pub fn emulator(&self) -> String {
+        self.emulator.url()
+    }
+
     /// Stores a secret of the stack's.
     pub async fn keep_secret(&self, name: &str, value: &str) {
         let input = json!({ "Name": format!("{}/{name}", self.name), "SecretString": value });

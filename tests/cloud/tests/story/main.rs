@@ -2,3 +2,4 @@
 
 mod end;
 mod rights;
+mod stays;
