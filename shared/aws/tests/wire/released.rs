@@ -26,8 +26,8 @@ async fn what_a_worker_is_told_of_a_hold_is_read_anew_however_young_the_last_rea
     let ground = Ground::new().await;
     let worker = ground.open_paced(&ground.clients, ground.place.clone(), FIVE_SECONDS);
     let operator = ground.open();
-    let hold = Change::Hold(to("to-0"));
-    operator.change(hold).await.expect("held");
+    let change = Change::Hold(to("to-0"));
+    operator.change(change).await.expect("held");
     let held = worker.settings().await.expect("read").held.clone();
     assert!(held.contains(&to("to-0")));
     release(&operator).await;
@@ -51,8 +51,8 @@ async fn what_is_held_behind_a_release_is_put_back_at_once() {
     let key = &plan[0].key;
 
     // The release looked for what is held before this was.
-    let hold = Change::Hold(to("to-0"));
-    backend.change(hold).await.expect("held");
+    let change = Change::Hold(to("to-0"));
+    backend.change(change).await.expect("held");
     release(&backend).await;
     let released = backend.release(&to("to-0"), START, 10).await;
     assert_eq!(released.expect("nothing").done, 0);
@@ -66,8 +66,8 @@ async fn what_is_held_behind_a_release_is_put_back_at_once() {
     assert_eq!(again[0].due.millis().to_string(), due);
 
     // What is really held stays so.
-    let hold = Change::Hold(to("to-0"));
-    backend.change(hold).await.expect("held");
+    let change = Change::Hold(to("to-0"));
+    backend.change(change).await.expect("held");
     let held = backend.hold_received(&again[0], again[0].due, KEEP).await;
     held.expect("held");
     let state = ground.attribute(key, "st").await;

@@ -166,9 +166,9 @@ async fn what_is_held_and_configured_no_more_can_be_released_and_what_never_was_
     let moved = operator.release(gone.clone(), 7).await;
     assert_eq!(moved.expect("released"), Moved { done: 1, left: 0 });
     assert!(fake.settings.lock().expect("settings").held.is_empty());
-    let hold = operator.hold(gone).await;
-    let is_unknown = matches!(hold, Err(OperateError::UnknownDestination(_)));
-    assert!(is_unknown, "{hold:?}");
+    let again = operator.hold(gone).await;
+    let is_unknown = matches!(again, Err(OperateError::UnknownDestination(_)));
+    assert!(is_unknown, "{again:?}");
 }
 
 #[tokio::test]
