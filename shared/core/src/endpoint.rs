@@ -15,6 +15,9 @@ use crate::time::Timestamp;
 
 /// How long the secret before a rotation goes on signing beside the new one.
 pub const OVERLAP: Duration = Duration::from_hours(24);
+/// Most secrets before the newest that go on signing: whoever lost one that was just made can rotate again, and cuts off no
+/// receiver that has an earlier one.
+const FORMER: usize = 3;
 /// Bytes of a fresh signing key; Standard Webhooks asks for 24 to 64.
 pub const KEY_BYTES: usize = 32;
 
@@ -25,18 +28,15 @@ pub struct Endpoint {
     pub address: Address,
     /// What they are signed with.
     pub secret: Secret,
-    /// The secret before the last rotation and until when it signs too.
-    pub former: Option<(Secret, Timestamp)>,
+    /// The secrets before the last rotations, the newest first, and until when each signs too.
+    pub former: Vec<(Secret, Timestamp)>,
 }
 
 impl Endpoint {
     /// The secrets that sign at `now`, the newest first.
     pub fn signing(&self, now: Timestamp) -> Vec<&Secret> {
-        let former = self
-            .former
-            .as_ref()
-            .filter(|(_, until)| now < *until)
-            .map(|(secret, _)| secret);
+        let former = self.former.iter().filter(|(_, until)| now < *until);
+        let former = former.map(|(secret, _)| secret);
         std::iter::once(&self.secret).chain(former).collect()
     }
 }
@@ -67,7 +67,7 @@ pub enum Change {
         /// The secret for an endpoint that has none.
         fresh: Secret,
     },
-    /// Your endpoint gets this secret; the one before goes on signing until the moment given.
+    /// Your endpoint gets this secret; the one before goes on signing until the moment given, [`OVERLAP`] from now.
     RotateEndpoint {
         /// The new secret.
         fresh: Secret,
@@ -98,7 +98,7 @@ impl Settings {
                     None => Endpoint {
                         address,
                         secret: fresh,
-                        former: None,
+                        former: Vec::new(),
                     },
                 });
             }
@@ -110,8 +110,12 @@ impl Settings {
                     if endpoint.secret == fresh {
                         return endpoint;
                     }
+                    let mut former = endpoint.former;
+                    former.retain(|(_, until)| overlap_until.since(*until) < OVERLAP);
+                    former.insert(0, (endpoint.secret, overlap_until));
+                    former.truncate(FORMER);
                     Endpoint {
-                        former: Some((endpoint.secret, overlap_until)),
+                        former,
                         secret: fresh,
                         address: endpoint.address,
                     }
@@ -174,5 +178,31 @@ mod tests {
             [&secret(2), &secret(1)]
         );
         assert_eq!(endpoint.signing(until), [&secret(2)]);
+    }
+
+    #[test]
+    fn a_further_rotation_cuts_off_no_secret_before_its_time() {
+        let hour = |n: u64| Timestamp::from_seconds(0).plus(Duration::from_hours(n));
+        let rotate = |n: u8, at: u64| Change::RotateEndpoint {
+            fresh: secret(n),
+            overlap_until: hour(at).plus(OVERLAP),
+        };
+        let settings = Settings::default().after(set(1));
+        let settings = settings.after(rotate(2, 1)).after(rotate(3, 2));
+        let of = |settings: &Settings, at| {
+            let endpoint = settings.endpoint.clone().expect("endpoint");
+            endpoint
+                .signing(at)
+                .into_iter()
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(&settings, hour(24)), [secret(3), secret(2), secret(1)]);
+        assert_eq!(of(&settings, hour(25)), [secret(3), secret(2)]);
+        // What signs no more is not kept, and neither is more than a few.
+        let later = settings.clone().after(rotate(4, 25));
+        assert_eq!(later.endpoint.expect("endpoint").former.len(), 2);
+        let often = (4..=9).fold(settings, |settings, n| settings.after(rotate(n, 3)));
+        assert_eq!(of(&often, hour(4)), [9, 8, 7, 6].map(secret));
     }
 }

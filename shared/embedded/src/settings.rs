@@ -175,13 +175,18 @@ fn read_ended(text: &str) -> Option<Ended> {
 }
 
 fn write(endpoint: &Endpoint) -> Value {
-    let former = endpoint.former.as_ref();
+    let mut former = endpoint.former.iter();
+    let last = former.next();
+    let earlier: Vec<_> = former
+        .map(|(secret, until)| json!([secret.expose(), until.millis()]))
+        .collect();
     json!({
         "version": VERSION,
         "address": endpoint.address.url().as_str(),
         "secret": endpoint.secret.expose(),
-        "former": former.map(|(secret, _)| secret.expose()),
-        "former_until": former.map(|(_, until)| until.millis()),
+        "former": last.map(|(secret, _)| secret.expose()),
+        "former_until": last.map(|(_, until)| until.millis()),
+        "earlier": earlier,
     })
 }
 
@@ -197,10 +202,18 @@ fn read(text: &str) -> Option<Endpoint> {
         .get("former_until")
         .and_then(Value::as_i64)
         .map(Timestamp::from_millis);
+    // Since version 4 of the store.
+    let earlier = value.get("earlier").and_then(Value::as_array);
+    let earlier = earlier.into_iter().flatten().map(|of| {
+        let until = Timestamp::from_millis(of.get(1)?.as_i64()?);
+        Some((Secret::new(of.get(0)?.as_str()?)?, until))
+    });
+    let mut former: Vec<_> = secret("former").zip(until).into_iter().collect();
+    former.extend(earlier.collect::<Option<Vec<_>>>()?);
     Some(Endpoint {
         // Judged when it was set; the transport judges what it resolves to at every attempt.
         address: Address::parse(value.get("address")?.as_str()?, Networks::PrivateToo).ok()?,
         secret: secret("secret")?,
-        former: secret("former").zip(until),
+        former,
     })
 }

@@ -51,6 +51,9 @@ struct StoredEndpoint {
     address: String,
     secret: String,
     former: Option<(String, i64)>,
+    /// Those before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<(String, i64)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,19 +66,21 @@ struct StoredRelease {
 
 impl StoredEndpoint {
     fn of(endpoint: &Endpoint) -> Self {
-        let former = endpoint.former.as_ref();
+        let former = endpoint.former.iter();
+        let mut former = former.map(|(secret, until)| (secret.expose().to_owned(), until.millis()));
         Self {
             address: endpoint.address.url().as_str().to_owned(),
             secret: endpoint.secret.expose().to_owned(),
-            former: former.map(|(secret, until)| (secret.expose().to_owned(), until.millis())),
+            former: former.next(),
+            earlier: former.collect(),
         }
     }
 
     fn read(self) -> Option<Endpoint> {
-        let former = match self.former {
-            Some((secret, until)) => Some((Secret::new(&secret)?, Timestamp::from_millis(until))),
-            None => None,
-        };
+        let former = self.former.into_iter().chain(self.earlier);
+        let former = former
+            .map(|(secret, until)| Some((Secret::new(&secret)?, Timestamp::from_millis(until))))
+            .collect::<Option<_>>()?;
         Some(Endpoint {
             // Judged when it was set; the transport judges what it resolves to at every attempt.
             address: Address::parse(&self.address, Networks::PrivateToo).ok()?,
@@ -235,7 +240,10 @@ mod tests {
             address: Address::parse("https://example.com/in?a=b", Networks::Public)
                 .expect("an address"),
             secret: secret("whsec_AAAA"),
-            former: Some((secret("whsec_BBBB"), Timestamp::from_millis(7))),
+            former: vec![
+                (secret("whsec_BBBB"), Timestamp::from_millis(7)),
+                (secret("whsec_CCCC"), Timestamp::from_millis(6)),
+            ],
         };
         let kept = Kept {
             revision: 4,

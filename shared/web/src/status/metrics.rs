@@ -98,8 +98,11 @@ fn text(answer: &Standing) -> Text {
         }
     }
     let name = "switchboard_dead_letters_expired_total";
-    let help = "Dead letters that nobody redrove while they were kept; they are among the dead deliveries still.";
-    text.family(name, "counter", help);
+    text.family(
+        name,
+        "counter",
+        "Dead letters that nobody redrove while they were kept; they are among the dead deliveries still.",
+    );
     for (destination, of) in &overview.destinations {
         text.sample(name, &[("destination", destination.as_str())], of.expired);
     }

@@ -27,15 +27,22 @@ await tell({
     assert.equal(after(1, 1, 4), "fine", "it delivered just before");
     assert.equal(after(1, 1800, 1801), "failing", "and nothing was delivered since");
     assert.equal(after(1, 5, 4), "fine", "retries are for such");
-    assert.equal(after(40, 50, 4), "failing", "many do");
-    assert.equal(after(40, 70, 4), "fine", "it is over");
+    assert.equal(after(40, 50, 4), "fine", "nothing waits any more");
+    const waits = { destinations: { crm: { waiting: 1 } } };
+    const many = (ago) =>
+      condition(
+        health({ delivered: 99, failed: 40, last_failure: failure(-ago), last_delivered: at(-4) }),
+        waits,
+      );
+    assert.equal(many(50), "failing", "many do");
+    assert.equal(many(70), "fine", "it is over");
     assert.equal(condition(health({ delivered: 1, oldest_due: at(-61) })), "late");
     assert.equal(condition(health({ delivered: 1, oldest_due: at(30) })), "fine", "it waits for its pause to end");
     assert.equal(condition(health({ delivered: 1 })), "fine");
     assert.equal(condition(health({})), "quiet");
     assert.equal(condition(undefined), "quiet");
     assert.equal(condition(health({ failed: 1, last_failure: failure(-5) }), { held: ["crm"] }), "held");
-    assert.equal(conditionOf("crm", { held: [], recent: undefined }), "quiet", "the last hour is not known");
+    assert.equal(conditionOf("crm", { held: [], recent: undefined, destinations: {} }), "quiet", "the last hour is not known");
     const signs = (of) => troubles(of).map(({ sign }) => sign);
     assert.deepEqual(signs(overview(health({}))), []);
     const totals = (dead, expired) => ({ totals: { dead, expired } });

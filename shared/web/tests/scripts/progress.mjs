@@ -47,7 +47,7 @@ globalThis.addEventListener = (of, listener) => {
 globalThis.location = { reload: () => (asked += 1) };
 console.warn = () => {};
 
-const { run } = await script("progress");
+const { run, tidy } = await script("progress");
 const { change } = await script("server");
 
 const running = place("running");
@@ -84,7 +84,8 @@ await tell({
     assert.equal(await began, false, "whoever began it is free again");
     assert.deepEqual(names().slice(-2), ["Go on", "Close"]);
     assert.match(running.textContent, /1 done\. Cut: Switchboard is not reachable\. Go on does the rest\./);
-    assert.ok(asks(), "only the panel knows how it goes on");
+    tidy();
+    assert.ok(names().includes("Go on") && asks(), "only the panel knows how it goes on");
     const at = performance.now();
     press("Go on");
     await shows("Close");
@@ -92,8 +93,8 @@ await tell({
     assert.deepEqual(ends, [false, true]);
     assert.match(running.textContent, /3 done\./);
     assert.ok(!asks(), "it is whole");
-    press("Close");
-    assert.equal(running.textContent, "");
+    tidy();
+    assert.equal(running.textContent, "", "in another view it would be in the way");
   },
   stopped: async () => {
     const began = run({ title: "A thing", step: step(part(1, true, 60), part(3, false)) });

@@ -4,7 +4,8 @@ import { to } from "./places.js";
 import { link, many, name, number } from "./text.js";
 import { ago, now } from "./time.js";
 
-// Where this share of an hour's attempts fails, it goes on for so long after a failure, whatever was delivered since.
+// Where this share of an hour's attempts fails and something waits, it goes on for so long after a failure, whatever was
+// delivered since.
 const TOO_MANY = 0.2;
 const GOES_ON_MS = 60_000;
 // A busy destination whose last attempt failed is failing when nothing was delivered for so long: retries are for the rest.
@@ -20,19 +21,19 @@ const later = (one, other) => Boolean(one) && (!other || Date.parse(one) > Date.
 export const toRedrive = ({ dead, expired }) => Math.max(dead - expired, 0);
 
 // Whether its last attempt failed, or many do.
-function fails({ delivered, failed, last_delivered, last_failure }) {
+function fails({ delivered, failed, last_delivered, last_failure }, waiting) {
   if (failed === 0) return false;
   if (delivered === 0) return true;
   if (later(last_failure?.at, last_delivered) && !within(last_delivered, SILENT_MS)) return true;
-  return failed >= TOO_MANY * (delivered + failed) && within(last_failure?.at, GOES_ON_MS);
+  return waiting > 0 && failed >= TOO_MANY * (delivered + failed) && within(last_failure?.at, GOES_ON_MS);
 }
 
 // held, failing, late, fine or quiet.
-export function conditionOf(of, { held, recent }) {
+export function conditionOf(of, { held, recent, destinations }) {
   const health = recent?.destinations[of];
   if (held.includes(of)) return "held";
   if (health === undefined) return "quiet";
-  if (fails(health)) return "failing";
+  if (fails(health, destinations[of]?.waiting ?? 0)) return "failing";
   if (past(health.oldest_due, LATE_MS)) return "late";
   return health.delivered + health.failed > 0 ? "fine" : "quiet";
 }

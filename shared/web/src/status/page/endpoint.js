@@ -83,7 +83,7 @@ async function rotate(secretPlace, app) {
   });
   if (values === null) return;
   const { secret } = await change("POST", "/admin/endpoint/rotate");
-  showSecret(secretPlace, secret, "The one before goes on signing beside it for 24 hours.");
+  showSecret(secretPlace, secret, "Each one before goes on signing beside it for its 24 hours.");
   app.changed();
 }
 

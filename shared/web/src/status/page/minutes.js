@@ -4,8 +4,9 @@
 import { drawn, svg } from "./drawing.js";
 import { el, many, number } from "./text.js";
 
-const ABOVE = 90;
-const BELOW = 40;
+// One scale above and below: as high again for what was delivered.
+const BELOW = 44;
+const ABOVE = 2 * BELOW;
 const TOP = 18;
 const LEFT = 40;
 const RIGHT = 6;
@@ -28,8 +29,9 @@ function told(minute, at) {
 function draw(width, { since, minutes }) {
   const start = Date.parse(since);
   const slot = (width - LEFT - RIGHT) / minutes.length;
-  const highest = round(Math.max(1, ...minutes.map((minute) => Math.max(minute.deliveries, minute.events))));
-  const lowest = round(Math.max(1, ...minutes.map((minute) => minute.failures)));
+  const needs = minutes.map(({ deliveries, events, failures }) => Math.max(deliveries / 2, events / 2, failures));
+  const lowest = round(Math.max(1, ...needs));
+  const highest = 2 * lowest;
   const line = TOP + ABOVE;
   const parts = [];
   for (const [y, text] of [

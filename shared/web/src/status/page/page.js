@@ -10,7 +10,7 @@ import { lists } from "./lists.js";
 import * as overview from "./overview.js";
 import { hush } from "./notices.js";
 import { placeOf } from "./places.js";
-import { follow } from "./progress.js";
+import { follow, tidy } from "./progress.js";
 import { keepReading } from "./reading.js";
 import * as refused from "./refused.js";
 import { say } from "./renew.js";
@@ -130,7 +130,9 @@ async function read() {
     showTitle();
   } catch (error) {
     console.warn(error);
-    stand("stale", "Not reachable", `Not reachable: ${why(error)}`);
+    const out = error instanceof Problem && error.status === 401;
+    if (out) stand("stale", "Signed out", `You are signed out: ${why(error)}`);
+    else stand("stale", "Not reachable", `Not reachable: ${why(error)}`);
     return false;
   } finally {
     clearTimeout(slow);
@@ -165,6 +167,7 @@ function enter(state) {
   const back = state?.entry !== undefined;
   document.querySelector("dialog")?.close();
   hush();
+  tidy();
   entry = back ? state.entry : Date.now();
   if (!back) history.replaceState({ entry }, "");
   open();

@@ -126,6 +126,11 @@ function close(panel) {
   place.hidden = panels.size === 0;
 }
 
+// What is done is in the way of another view.
+export function tidy() {
+  for (const panel of panels) if (panel.over) close(panel);
+}
+
 function begin(panel) {
   if (panel.from !== null || overview === null) return;
   panel.from = Object.fromEntries(panel.destinations.map((name) => [name, overview.destinations[name] ?? {}]));

@@ -76,6 +76,7 @@ function countsTable() {
 function counted(list, total, isFirst) {
   const count = list.items.length;
   if (count === 0) return isFirst ? "None." : "None further back.";
+  if (isFirst && count >= total) return `All ${number(count)} of them.`;
   const newest = isFirst ? "the newest " : "";
   return `Showing ${newest}${number(count)}; ${number(total)} in all. Of the oldest only the number is kept.`;
 }

@@ -23,7 +23,7 @@ export function stayWhile(check) {
 
 async function problem(answer) {
   if (answer.status === 401) {
-    if (stays()) return new Problem(401, { detail: "you are signed out: sign in on another tab, then go on here" });
+    if (stays()) return new Problem(401, { detail: "sign in on another tab, then go on here" });
     // The sign-in page stands at the same address, and leads back to this view.
     location.reload();
     return new Problem(401, { detail: "signed out" });
