@@ -156,8 +156,11 @@ impl Browser {
     pub async fn picture(&mut self) -> Vec<u8> {
         let metrics = self.command("Page.getLayoutMetrics", &json!({})).await;
         let size = &metrics["cssContentSize"];
-        let clip =
-            json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
+        // Without the place of a scroll bar, which a picture of the whole has none of, the content would be cut at its right.
+        let window = self.evaluate("innerWidth").await.as_f64();
+        let content = size["width"].as_f64();
+        let width = content.unwrap_or(0.0).max(window.unwrap_or(0.0));
+        let clip = json!({ "x": 0, "y": 0, "width": width, "height": size["height"], "scale": 1 });
         let asked = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         let picture = self.command("Page.captureScreenshot", &asked).await;
         let picture = picture["data"].as_str().expect("a picture");

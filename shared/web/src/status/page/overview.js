@@ -47,6 +47,8 @@ function totals() {
         const now = overview.totals[value.dataset.total];
         value.textContent = number(now);
         value.parentElement.dataset.some = now > 0;
+        // Only where it changes what is left of the dead letters.
+        value.parentElement.hidden = value.dataset.total === "expired" && now === 0;
       }
     },
   };
