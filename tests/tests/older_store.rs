@@ -93,7 +93,7 @@ async fn the_totals_lists_and_settings_are_those_that_were_left() {
     let overview = switchboard.get("/api/overview").await;
     let expected = json!({
         "received": 6, "stored": 4, "repeats": 2, "repeats_with_other_body": 1, "refused": 1, "declined": 1,
-        "unrouted": 1, "delivered": 9, "waiting": 0, "held": 2, "dead": 4,
+        "unrouted": 1, "delivered": 9, "waiting": 0, "held": 2, "dead": 4, "expired": 0,
     });
     assert_eq!(overview["totals"], expected);
     assert_eq!(overview["held"], json!(["crm"]));
