@@ -233,6 +233,9 @@ pub async fn the_last_failure_is_told_however_long_ago<F: Fixture>(fixture: F) {
     let wrong = after(400 * 86_400);
     let ahead = stage.one("shop", "ahead", "chat", wrong).await;
     stage.fail(&ahead.key, wrong, DEAD).await;
+    let recent = stage.recent(after(60)).await;
+    let shown = health(&recent, "chat").last_failure.clone();
+    assert!(shown.is_none_or(|failure| failure.at < after(60)));
     // A status stands for the answer, whose words are the destination's.
     let next = stage.one("shop", "4", "chat", after(60)).await;
     stage.fail(&next.key, after(60), DEAD).await;
