@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use http::StatusCode;
+
 use crate::sender::Sender;
 use crate::sink::Sink;
 use crate::switchboard::{Start, Switchboard};
@@ -85,4 +87,18 @@ pub fn sender(switchboard: &Switchboard, source: &str) -> Sender {
     let found = SOURCES.iter().find(|(name, ..)| *name == source);
     let (name, scheme, _, secret) = found.expect("a source");
     switchboard.sender(name, scheme, secret)
+}
+
+/// A Switchboard whose deliveries to accounting are all rejected.
+pub async fn failing() -> (Sink, Switchboard) {
+    let sink = Sink::start().await;
+    sink.answer(|received, _| {
+        if received.path == "/accounting" {
+            StatusCode::FORBIDDEN
+        } else {
+            StatusCode::OK
+        }
+    });
+    let switchboard = Switchboard::start(start(&configuration(&sink))).await;
+    (sink, switchboard)
 }

@@ -11,9 +11,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use http::StatusCode;
 use switchboard_tests::libraries;
-use switchboard_tests::setting::{configuration, sender, start};
+use switchboard_tests::setting::{failing, sender};
 use switchboard_tests::sink::Sink;
 use switchboard_tests::switchboard::{Switchboard, TOKEN};
 use tokio::process::Command;
@@ -29,15 +28,7 @@ const LIMIT: Duration = Duration::from_mins(5);
 /// A Switchboard with an event whose delivery is dead, one that is held, one that waits, and more in each list than a page of
 /// one item.
 async fn story() -> (Sink, Switchboard) {
-    let sink = Sink::start().await;
-    sink.answer(|received, _| {
-        if received.path == "/accounting" {
-            StatusCode::FORBIDDEN
-        } else {
-            StatusCode::OK
-        }
-    });
-    let switchboard = Switchboard::start(start(&configuration(&sink))).await;
+    let (sink, switchboard) = failing().await;
     let shop = sender(&switchboard, "shop");
     for id in ["1", "2", "2", "3"] {
         let sent = shop.send(id, "orders/create", r#"{"id":1}"#).await;
